@@ -1,0 +1,30 @@
+# SPDX-License-Identifier: Apache-2.0
+# nereid_isa_sources(TARGET file...): compiles each file once per instruction set and adds the objects to TARGET.
+# Inside, NEREID_ISA names the namespace (baseline, avx2, avx512) and NEREID_ISA_HEADER the vector header to include.
+# A kernel that only one instruction set has (AMX tiles) is added with nereid_single_isa_sources(TARGET ISA file...).
+if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
+  set(NEREID_ISAS baseline avx2 avx512)
+  set(NEREID_ISA_FLAGS_baseline "")
+  set(NEREID_ISA_FLAGS_avx2 -mavx2 -mfma -mf16c -mbmi2)
+  set(NEREID_ISA_FLAGS_avx512 -mavx2 -mfma -mf16c -mbmi2 -mavx512f -mavx512bw -mavx512vl -mavx512dq -mavx512vnni -mprefer-vector-width=512)
+  set(NEREID_ISA_FLAGS_amx ${NEREID_ISA_FLAGS_avx512} -mavx512bf16 -mamx-tile -mamx-int8 -mamx-bf16)
+else()
+  set(NEREID_ISAS baseline)
+  set(NEREID_ISA_FLAGS_baseline "")
+endif()
+
+function(nereid_single_isa_sources target isa)
+  add_library(${target}_${isa} OBJECT ${ARGN})
+  target_include_directories(${target}_${isa} PRIVATE "${PROJECT_SOURCE_DIR}/src")
+  target_compile_options(${target}_${isa} PRIVATE ${NEREID_ISA_FLAGS_${isa}} -O3)
+  target_compile_definitions(${target}_${isa} PRIVATE
+    NEREID_ISA=${isa} NEREID_ISA_HEADER="kernels/cpu/simd/${isa}.h")
+  target_link_libraries(${target}_${isa} PRIVATE nereid_warnings)
+  target_sources(${target} PRIVATE $<TARGET_OBJECTS:${target}_${isa}>)
+endfunction()
+
+function(nereid_isa_sources target)
+  foreach(isa IN LISTS NEREID_ISAS)
+    nereid_single_isa_sources(${target} ${isa} ${ARGN})
+  endforeach()
+endfunction()
