@@ -8,6 +8,7 @@
 
 #include <cstdint>
 #include <deque>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -22,9 +23,15 @@ namespace nereid {
 using MetaValue = std::variant<bool, int64_t, double, std::string_view,  //
                                std::vector<int64_t>, std::vector<double>, std::vector<std::string_view>>;
 
+// Move-only: a copy's views would point into the strings that the original owns.
 class Metadata {
  public:
-  // Adds a pair at the end; a key that is there already is an error (kInvalidArgument).
+  Metadata() = default;
+  Metadata(Metadata&&) = default;
+  Metadata& operator=(Metadata&&) = default;
+
+  // Adds a pair at the end (key and strings stay views: own() what does not live long enough); a key that is there
+  // already is an error (kInvalidArgument).
   Status add(std::string_view key, MetaValue value);
   // Keeps a copy of `text` alive as long as this object and gives the view of it.
   std::string_view own(std::string text);
@@ -55,8 +62,15 @@ class Metadata {
   static Result<Metadata> parse(std::string_view bytes);
 
  private:
+  template <typename T>
+  Result<T> get(std::string_view key) const;
+  template <typename T>
+  const T* get_if(std::string_view key) const;
+
   std::vector<std::pair<std::string_view, MetaValue>> entries_;
-  std::deque<std::string> owned_;
+  // Key to place in entries_. A tree, not a hash table: keys come from files, and chosen ones must not make it slow.
+  std::map<std::string_view, size_t> index_;
+  std::deque<std::string> owned_;  // a deque moves nothing when it grows or is moved, so views stay valid
 };
 
 }  // namespace nereid
