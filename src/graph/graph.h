@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+// The intermediate representation: an ordered list of nodes over typed values, in single-assignment form.
+//
+// Nodes are kept in a valid execution order at all times. Values are inputs (given at run time), states (memory that
+// lives across runs and is mutated in place), constants (weights: views into mapped files, never copied) or results of
+// one node. Types may hold symbolic dimensions. The text form (graph/text.h) is the form of every golden.
+//
+// A Graph is a plain value without threads of its own: one thread may change it, many may read it.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "base/status.h"
+#include "ops/op.h"
+
+namespace nereid::graph {
+
+struct ValueId {
+  int32_t v = -1;  // -1: an absent optional input
+  bool valid() const { return v >= 0; }
+  bool operator==(const ValueId&) const = default;
+  auto operator<=>(const ValueId&) const = default;
+};
+struct NodeId {
+  int32_t v = -1;
+  bool valid() const { return v >= 0; }
+  bool operator==(const NodeId&) const = default;
+  auto operator<=>(const NodeId&) const = default;
+};
+
+// A constant's data: row blocks that are concatenated along dimension 0. One part as imported; fusing q, k and v makes
+// three parts without touching a byte. All parts have the value's dtype and equal sizes in dimensions 1...
+struct ConstantData {
+  std::vector<ConstTensorView> parts;
+};
+
+struct Value {
+  enum class Kind : uint8_t { kInput, kState, kConstant, kResult };
+  std::string name;  // unique in its graph, without '%'
+  ops::TensorType type;
+  Kind kind = Kind::kResult;
+  NodeId producer;      // for kResult
+  int32_t output = 0;   // which output of the producer
+  ConstantData data;    // for kConstant; may be empty in a graph read back from text (weights live elsewhere)
+};
+
+struct Node {
+  const ops::OpDef* op = nullptr;
+  std::vector<ValueId> inputs;
+  std::vector<ValueId> outputs;
+  ops::Attrs attrs;
+};
+
+class Graph {
+ public:
+  explicit Graph(std::string name = "main") : name_(std::move(name)) {}
+  const std::string& name() const { return name_; }
+
+  // Adding. Names are made unique by a suffix ".2", ".3", ... if taken.
+  ValueId add_input(std::string name, ops::TensorType type);
+  ValueId add_state(std::string name, ops::TensorType type);
+  ValueId add_constant(std::string name, ops::TensorType type, ConstantData data);
+  // Keeps a small constant's bytes inside the graph (rope frequencies, scales): f32 values, dimension sizes.
+  ValueId add_constant_f32(std::string name, std::vector<float> values, std::vector<int64_t> sizes);
+  void add_output(ValueId value);
+  // Appends a node: checks arguments and attributes against the op's declaration, fills attribute defaults and infers
+  // the result types. `name` names the first result (others get ".1", ".2"); errors name the op and the node.
+  Result<std::vector<ValueId>> add_node(std::string_view op, std::vector<ValueId> inputs, ops::Attrs attrs = {},
+                                        std::string name = {});
+  // As add_node for ops with one result.
+  Result<ValueId> add(std::string_view op, std::vector<ValueId> inputs, ops::Attrs attrs = {}, std::string name = {});
+
+  // Reading.
+  const std::vector<ValueId>& inputs() const { return inputs_; }
+  const std::vector<ValueId>& states() const { return states_; }
+  const std::vector<ValueId>& outputs() const { return outputs_; }
+  const std::vector<NodeId>& order() const { return order_; }  // live nodes in execution order
+  const Value& value(ValueId id) const { return values_[static_cast<size_t>(id.v)]; }
+  const Node& node(NodeId id) const { return nodes_[static_cast<size_t>(id.v)]; }
+  size_t value_count() const { return values_.size(); }  // ids are dense in [0, value_count); dead ones stay
+  ValueId find_value(std::string_view name) const;       // invalid if none
+  std::vector<NodeId> users(ValueId id) const;           // nodes that read it, in order
+  bool is_output(ValueId id) const;
+
+  // Rewriting (passes). Positions: new nodes go before `before`.
+  Result<std::vector<ValueId>> insert_node(NodeId before, std::string_view op, std::vector<ValueId> inputs,
+                                           ops::Attrs attrs = {}, std::string name = {});
+  void replace_all_uses(ValueId from, ValueId to);  // in nodes and outputs
+  void erase_node(NodeId id);                       // its results must be unused (checked)
+  void rename(ValueId id, std::string name);
+  // Re-orders nodes topologically (stable); kInternal if there is a cycle.
+  Status sort();
+
+ private:
+  std::string name_;
+  std::vector<Value> values_;
+  std::vector<Node> nodes_;
+  std::vector<NodeId> order_;
+  std::vector<ValueId> inputs_, states_, outputs_;
+  std::unordered_map<std::string, int32_t> by_name_;
+  std::vector<std::shared_ptr<std::vector<float>>> small_constants_;  // bytes that constants made here point into
+};
+
+}  // namespace nereid::graph
