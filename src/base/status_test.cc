@@ -23,9 +23,13 @@ TEST(Status, an_error_carries_its_context_outermost_first) {
   EXPECT_EQ(r.status().message(), "quartering: halving: expected an even number, found 3");
 }
 
-TEST(Status, a_value_passes_through_try) { EXPECT_EQ(quarter(8).value(), 2); }
+TEST(Status, a_value_passes_through_try) {
+  EXPECT_EQ(quarter(8).value(), 2);
+}
 
-TEST(Status, adding_context_to_ok_changes_nothing) { EXPECT_TRUE(Status::ok().with("x").is_ok()); }
+TEST(Status, adding_context_to_ok_changes_nothing) {
+  EXPECT_TRUE(Status::ok().with("x").is_ok());
+}
 
 }  // namespace
 }  // namespace nereid
