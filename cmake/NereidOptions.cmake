@@ -3,7 +3,11 @@
 option(NEREID_TESTS "Build the unit tests" ON)
 option(NEREID_FUZZERS "Build the libFuzzer targets (clang only)" OFF)
 option(NEREID_BENCHES "Build the micro-benchmarks" OFF)
+option(NEREID_CUDA "Build the CUDA device plugin" OFF)
 set(NEREID_SANITIZE "" CACHE STRING "Sanitizers, comma separated: address,undefined or thread")
+if(NEREID_CUDA)
+  message(FATAL_ERROR "The CUDA device comes with a later milestone; build the release preset for CPUs.")
+endif()
 
 set(CMAKE_CXX_STANDARD 20)
 set(CMAKE_CXX_STANDARD_REQUIRED ON)
@@ -15,6 +19,9 @@ set(CMAKE_ARCHIVE_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}/lib")
 if(NOT CMAKE_BUILD_TYPE)
   set(CMAKE_BUILD_TYPE Release CACHE STRING "" FORCE)
 endif()
+# The build type of the sanitizer presets: quick enough to run the whole suite, DCHECKs on, lines in the stack traces.
+set(CMAKE_CXX_FLAGS_SANITIZE "-O1 -g1" CACHE STRING "")
+set(CMAKE_C_FLAGS_SANITIZE "-O1 -g1" CACHE STRING "")
 
 find_program(NEREID_CCACHE ccache)
 if(NEREID_CCACHE)
@@ -31,8 +38,12 @@ target_compile_options(nereid_warnings INTERFACE
   -Wall -Wextra -Werror -Wpedantic -Wshadow -Wno-psabi -fno-strict-aliasing)
 
 if(NEREID_SANITIZE)
-  add_compile_options("-fsanitize=${NEREID_SANITIZE}" -fno-omit-frame-pointer)
+  add_compile_options("-fsanitize=${NEREID_SANITIZE}" -fno-omit-frame-pointer -fno-sanitize-recover=all)
   add_link_options("-fsanitize=${NEREID_SANITIZE}")
+endif()
+
+if(NEREID_FUZZERS)
+  add_compile_options(-fsanitize=fuzzer-no-link)
 endif()
 
 find_package(Threads REQUIRED)

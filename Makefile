@@ -1,0 +1,92 @@
+# SPDX-License-Identifier: Apache-2.0
+# The front door. Every target is complete in itself: it installs what is missing, builds what is stale, then works.
+#
+#   make demo      installs, builds, gets the default model and answers a prompt
+#   make test      installs, builds, runs every test
+#   make build     installs and builds build/bin/nereid
+#   make bench     micro-benchmarks
+#   make check     test + format + sanitized parser tests + fuzzers (FUZZ_SECONDS=60 each)
+#   make asan tsan the whole suite under a sanitizer          make fuzz    the fuzzers alone
+#   make format    formats the sources                        make docs    the generated reference pages
+#   make wheel cuda  later milestones                         make clean   removes build products, keeps models
+#   make install   into PREFIX (/usr/local)
+
+MODEL  ?= smollm2-135m
+PROMPT ?= Explain in two sentences why the sky is blue.
+PREFIX ?= /usr/local
+FUZZ_SECONDS ?= 60
+export FUZZ_SECONDS
+.DEFAULT_GOAL := help
+.PHONY: help demo test build bench format check wheel cuda asan tsan fuzz docs clean install lint
+
+help:
+	@sed -n '2,14s/^# \{0,1\}//p' Makefile
+
+demo:
+	@scripts/bootstrap
+	@scripts/build release nereid
+	@build/bin/nereid models pull $(MODEL)
+	@build/bin/nereid run $(MODEL) -p "$(PROMPT)" -n 64
+	@echo
+	@echo 'Next: build/bin/nereid run $(MODEL) --chat   (a conversation; build/bin/nereid --help lists the rest)'
+
+build:
+	@scripts/bootstrap
+	@scripts/build release nereid
+	@echo 'Next: build/bin/nereid --help, or make demo'
+
+test:
+	@scripts/bootstrap
+	@$(MAKE) --no-print-directory lint
+	@scripts/fetch_models --only demo --only test
+	@scripts/build release
+	@scripts/test release
+
+lint:
+	@tools/check_layers
+	@tools/check_size
+
+bench:
+	@scripts/bootstrap build bench
+	@scripts/build bench
+	@for program in build/bench/bin/*_bench; do [ ! -x "$$program" ] || "$$program" || exit 1; done
+	@echo 'Next: build/bin/nereid bench $(MODEL)   (a language model, whole)'
+
+format:
+	@scripts/bootstrap
+	@tools/format
+
+check: test
+	@tools/format --check
+	@scripts/build asan nereid_parser_tests
+	@scripts/test asan -L parser
+	@$(MAKE) --no-print-directory fuzz
+	@echo 'Next: everything held; commit.'
+
+asan tsan:
+	@scripts/bootstrap
+	@scripts/fetch_models --only demo --only test
+	@scripts/build $@
+	@scripts/test $@
+
+fuzz:
+	@scripts/bootstrap build fuzz
+	@scripts/build fuzz nereid_fuzzers
+	@scripts/fuzz
+
+docs:
+	@scripts/bootstrap
+	@tools/gen_docs
+
+wheel:
+	@echo 'The Python package comes with a later milestone; there is nothing to build yet.' >&2; exit 2
+
+cuda:
+	@echo 'The CUDA device comes with a later milestone; there is nothing to build yet.' >&2; exit 2
+
+install: build
+	@. build/env.sh && "$$CMAKE" --install build/release --prefix "$(PREFIX)"
+
+clean:
+	@find build -mindepth 1 -maxdepth 1 ! -name models ! -name venv ! -name env.sh -exec rm -rf {} +
+	@echo 'clean: build products are gone; build/models and build/venv are kept'
