@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "quant/q5_0.h"
+
+#include "quant/fit.h"
+#include "quant/nibbles.h"
+
+namespace nereid::quant {
+
+void Q5_0::unpack(const Block& block, uint8_t* codes, float* scale, float*) {
+  *scale = f16_to_f32(block.d);
+  unpack_nibbles<kElements>(block.qs, codes);
+  add_fifth_bits(block.qh, codes);
+}
+
+void Q5_0::encode(const float* src, Block& block) {
+  constexpr IntegerLevels kLevels{-16, 15};
+  block.d = finite_f16(fit_scale(std::span(src, kElements), kLevels));
+  const float inverse = inverse_or_zero(f16_to_f32(block.d));
+  uint8_t codes[kElements];
+  for (int i = 0; i < kElements; ++i) codes[i] = static_cast<uint8_t>(kLevels.nearest(src[i] * inverse) + kForm.zero);
+  pack_nibbles<kElements>(codes, block.qs);
+  take_fifth_bits(codes, block.qh);
+}
+
+}  // namespace nereid::quant
