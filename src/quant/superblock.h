@@ -21,6 +21,30 @@ struct SymmetricSuperblock {
   std::array<int8_t, kSuperblock> level{};
 };
 
+// The integer scale in [first, last] whose rounded levels leave the least squared error, which is returned; infinity,
+// and nothing written, if x is not finite.
+template <int kGroup, typename Levels>
+float best_group_scale(const float* x, const Levels& levels, float d, int first, int last, int8_t& scale_out,
+                       int8_t* levels_out) {
+  float best_error = std::numeric_limits<float>::infinity();
+  for (int s = first; s <= last; ++s) {
+    const float scale = d * static_cast<float>(s);
+    const float inverse = inverse_or_zero(scale);
+    float error = 0;
+    std::array<int8_t, kGroup> level;
+    for (int i = 0; i < kGroup; ++i) {
+      level[i] = static_cast<int8_t>(levels.nearest(x[i] * inverse));
+      const float difference = x[i] - scale * static_cast<float>(level[i]);
+      error += difference * difference;
+    }
+    if (error >= best_error) continue;
+    best_error = error;
+    scale_out = static_cast<int8_t>(s);
+    std::copy(level.begin(), level.end(), levels_out);
+  }
+  return best_error;
+}
+
 // `scales` is the range of the integer scales; its lo end is the one of larger magnitude.
 template <int kGroup, typename Levels>
 SymmetricSuperblock<kGroup> fit_symmetric_superblock(const float* x, const Levels& levels, IntegerLevels scales) {
@@ -31,31 +55,25 @@ SymmetricSuperblock<kGroup> fit_symmetric_superblock(const float* x, const Level
     fitted[g] = fit_scale(std::span(x + g * kGroup, kGroup), levels);
     if (std::abs(fitted[g]) > std::abs(peak)) peak = fitted[g];
   }
-  SymmetricSuperblock<kGroup> out;
-  out.d = finite_f16(peak / static_cast<float>(scales.lo));
-  const float d = f16_to_f32(out.d);
-  const float inverse = inverse_or_zero(d);
-  for (int g = 0; g < kGroups; ++g) {
-    const float* group = x + g * kGroup;
-    const int centre = scales.nearest(fitted[g] * inverse);
-    float best_error = std::numeric_limits<float>::infinity();
-    for (int s = std::max(scales.lo, centre - 1); s <= std::min(scales.hi, centre + 1); ++s) {
-      const float scale = d * static_cast<float>(s);
-      const float scale_inverse = inverse_or_zero(scale);
-      float error = 0;
-      std::array<int8_t, kGroup> level;
-      for (int i = 0; i < kGroup; ++i) {
-        level[i] = static_cast<int8_t>(levels.nearest(group[i] * scale_inverse));
-        const float difference = group[i] - scale * static_cast<float>(level[i]);
-        error += difference * difference;
-      }
-      if (error >= best_error) continue;
-      best_error = error;
-      out.scale[g] = static_cast<int8_t>(s);
-      std::copy(level.begin(), level.end(), out.level.begin() + g * kGroup);
+  SymmetricSuperblock<kGroup> best;
+  float best_error = std::numeric_limits<float>::infinity();
+  // With few integer scales the grid matters: the largest fitted scale is put on one of the last grid points.
+  for (const float grid_point : {0.0f, 0.5f, 1.0f, 1.5f}) {
+    SymmetricSuperblock<kGroup> tried;
+    tried.d = finite_f16(peak / (static_cast<float>(scales.lo) + grid_point));
+    const float d = f16_to_f32(tried.d);
+    float error = 0;
+    for (int g = 0; g < kGroups; ++g) {
+      const int centre = scales.nearest(fitted[g] * inverse_or_zero(d));
+      error +=
+          best_group_scale<kGroup>(x + g * kGroup, levels, d, std::max(scales.lo, centre - 1),
+                                   std::min(scales.hi, centre + 1), tried.scale[g], tried.level.data() + g * kGroup);
     }
+    if (error >= best_error) continue;
+    best_error = error;
+    best = tried;
   }
-  return out;
+  return best;
 }
 
 // w = d * scale[g] * code[i] - dmin * min[g]
