@@ -8,7 +8,10 @@
 // A Graph is a plain value without threads of its own: one thread may change it, many may read it.
 #pragma once
 
+#include <compare>
+#include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -43,14 +46,14 @@ struct Value {
   std::string name;  // unique in its graph, without '%'
   ops::TensorType type;
   Kind kind = Kind::kResult;
-  NodeId producer;      // for kResult
-  int32_t output = 0;   // which output of the producer
-  ConstantData data;    // for kConstant; may be empty in a graph read back from text (weights live elsewhere)
+  NodeId producer;     // for kResult
+  int32_t output = 0;  // which output of the producer
+  ConstantData data;   // for kConstant; may be empty in a graph read back from text (weights live elsewhere)
 };
 
 struct Node {
-  const ops::OpDef* op = nullptr;
-  std::vector<ValueId> inputs;
+  const ops::OpDef* op = nullptr;  // null: erased
+  std::vector<ValueId> inputs;  // one an argument of the op, absent optional ones invalid; variadic: as many as given
   std::vector<ValueId> outputs;
   ops::Attrs attrs;
 };
@@ -64,6 +67,8 @@ class Graph {
   ValueId add_input(std::string name, ops::TensorType type);
   ValueId add_state(std::string name, ops::TensorType type);
   ValueId add_constant(std::string name, ops::TensorType type, ConstantData data);
+  // A constant that owns its bytes (the result of folding), row-major; as many as the static type needs (checked).
+  ValueId add_constant_bytes(std::string name, ops::TensorType type, std::vector<std::byte> bytes);
   // Keeps a small constant's bytes inside the graph (rope frequencies, scales): f32 values, dimension sizes.
   ValueId add_constant_f32(std::string name, std::vector<float> values, std::vector<int64_t> sizes);
   void add_output(ValueId value);
@@ -71,6 +76,9 @@ class Graph {
   // the result types. `name` names the first result (others get ".1", ".2"); errors name the op and the node.
   Result<std::vector<ValueId>> add_node(std::string_view op, std::vector<ValueId> inputs, ops::Attrs attrs = {},
                                         std::string name = {});
+  // The same with a name for each result; the op must have as many results.
+  Result<std::vector<ValueId>> add_node(std::string_view op, std::vector<ValueId> inputs, ops::Attrs attrs,
+                                        std::vector<std::string> names);
   // As add_node for ops with one result.
   Result<ValueId> add(std::string_view op, std::vector<ValueId> inputs, ops::Attrs attrs = {}, std::string name = {});
 
@@ -83,26 +91,34 @@ class Graph {
   const Node& node(NodeId id) const { return nodes_[static_cast<size_t>(id.v)]; }
   size_t value_count() const { return values_.size(); }  // ids are dense in [0, value_count); dead ones stay
   ValueId find_value(std::string_view name) const;       // invalid if none
+  std::vector<ValueId> constants() const;                // those that a node reads or that are outputs, oldest first
   std::vector<NodeId> users(ValueId id) const;           // nodes that read it, in order
   bool is_output(ValueId id) const;
 
-  // Rewriting (passes). Positions: new nodes go before `before`.
+  // Rewriting (passes). Positions: new nodes go before `before`. The caller keeps the order valid, or calls sort().
   Result<std::vector<ValueId>> insert_node(NodeId before, std::string_view op, std::vector<ValueId> inputs,
                                            ops::Attrs attrs = {}, std::string name = {});
   void replace_all_uses(ValueId from, ValueId to);  // in nodes and outputs
   void erase_node(NodeId id);                       // its results must be unused (checked)
   void rename(ValueId id, std::string name);
-  // Re-orders nodes topologically (stable); kInternal if there is a cycle.
+  // Re-orders nodes topologically (stable; nodes that share a state keep their order); kInternal if there is a cycle.
   Status sort();
 
  private:
+  ValueId add_value(Value value);
+  std::string unique_name(std::string name) const;
+  Status bind_arguments(const ops::OpDef& op, std::vector<ValueId>& inputs) const;
+  Result<std::vector<ValueId>> place_node(size_t position, std::string_view op, std::vector<ValueId> inputs,
+                                          ops::Attrs attrs, std::string name, std::vector<std::string> names);
+  size_t position_of(NodeId id) const;
+
   std::string name_;
   std::vector<Value> values_;
   std::vector<Node> nodes_;
   std::vector<NodeId> order_;
   std::vector<ValueId> inputs_, states_, outputs_;
   std::unordered_map<std::string, int32_t> by_name_;
-  std::vector<std::shared_ptr<std::vector<float>>> small_constants_;  // bytes that constants made here point into
+  std::vector<std::shared_ptr<const void>> owned_;  // bytes that constants made here point into; copies share them
 };
 
 }  // namespace nereid::graph

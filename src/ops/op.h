@@ -2,14 +2,17 @@
 // What an operator is: its name, arguments, attributes, shape rule, cost and a plain reference evaluator.
 //
 // The evaluator is test oracle, constant folder and last-resort kernel; it favours being obviously right over speed and
-// computes in f32 (or wider). One file an op; op_table.h lists them all. Ops know nothing of graphs, devices or kernels.
+// computes in f32 (or wider). One file an op; op_table.h lists them all. Ops know nothing of graphs, devices or
+// kernels.
 #pragma once
 
 #include <cstdint>
+#include <initializer_list>
 #include <map>
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -27,11 +30,11 @@ struct TensorType {
   bool operator==(const TensorType&) const = default;
 };
 
-using AttrValue =
-    std::variant<bool, int64_t, double, std::string, std::vector<int64_t>, std::vector<double>, std::vector<std::string>>;
+using AttrValue = std::variant<bool, int64_t, double, std::string, std::vector<int64_t>, std::vector<double>,
+                               std::vector<std::string>>;
 
-// Attributes of one node, ordered by name. The getters give the declared default (AttrSpec) where a name is absent:
-// a Graph fills defaults in when it adds a node, so evaluators and kernels may rely on presence (checked).
+// Attributes of one node, ordered by name. A Graph fills the declared defaults in when it adds a node, so evaluators
+// and kernels may rely on presence: the typed getters check it.
 class Attrs {
  public:
   Attrs() = default;
@@ -68,8 +71,8 @@ struct ArgSpec {
 };
 
 struct Cost {
-  double flops = 0;         // multiply and add count as two
-  double bytes_read = 0;    // weights and activations, each once
+  double flops = 0;       // multiply and add count as two
+  double bytes_read = 0;  // weights and activations, each once
   double bytes_written = 0;
 };
 
@@ -104,6 +107,7 @@ struct OpDef {
   double tolerance_f32 = 1e-5;
   double tolerance_bf16 = 2e-2;
   double tolerance_int8 = 2e-2;
+  bool commutative = false;  // the two inputs may be exchanged
 };
 
 // The table of all ops (ops/op_table.cc), in alphabetical order; null if there is none of that name.

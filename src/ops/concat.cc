@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+// concat: tensors joined along one dimension.
+#include <cstring>
+
+#include "ops/op_list.h"
+#include "ops/shape_rule.h"
+
+namespace nereid::ops {
+namespace {
+
+constexpr ArgSpec kInputs[] = {{.name = "x", .variadic = true}};
+constexpr ArgSpec kOutputs[] = {{.name = "y"}};
+constexpr AttrSpec kAttrs[] = {
+    {"axis", AttrSpec::Kind::kInt, "", "the dimension that grows; negative counts from the end"}};
+
+Result<std::vector<TensorType>> infer(const InferContext& ctx) {
+  ShapeRule rule(ctx, kInputs);
+  if (ctx.inputs.empty()) return invalid_argument("there is nothing to join");
+  NEREID_RETURN_IF_ERROR(rule.has_axis(0, ctx.attrs.integer("axis")));
+  const int axis = static_cast<int>(ctx.attrs.integer("axis") < 0 ? ctx.attrs.integer("axis") + rule.rank(0)
+                                                                  : ctx.attrs.integer("axis"));
+  if (dtype_info(rule.type(0).dtype).block_elements != 1)
+    return unsupported("{} cannot be joined: its elements share bytes", rule.describe(0));
+  std::vector<Dim> dims = rule.shape(0).dims();
+  int64_t sum = 0;
+  for (size_t i = 0; i < ctx.inputs.size(); ++i) {
+    if (rule.type(i).dtype != rule.type(0).dtype || rule.rank(i) != rule.rank(0))
+      return invalid_argument("{} and {} should have one element type and rank", rule.describe(0), rule.describe(i));
+    for (int d = 0; d < rule.rank(0); ++d)
+      if (d != axis) NEREID_RETURN_IF_ERROR(rule.agree(0, d, i, d));
+    const Dim& size = rule.dim(i, axis);
+    if (!size.is_static() && ctx.inputs.size() > 1)
+      return unsupported("{} is joined along dimension {}, whose size is not known", rule.describe(i), axis);
+    if (__builtin_add_overflow(sum, size.is_static() ? size.size() : 0, &sum))
+      return invalid_argument("dimension {} of the result is too large", axis);
+  }
+  if (ctx.inputs.size() > 1) dims[static_cast<size_t>(axis)] = Dim(sum);
+  return std::vector<TensorType>{{rule.type(0).dtype, Shape(std::move(dims))}};
+}
+
+Status evaluate(const EvalContext& ctx) {
+  const TensorView& dst = ctx.outputs[0];
+  const AxisSteps whole = axis_steps(dst.sizes, ctx.attrs.integer("axis"));
+  auto* out = dst.as<std::byte>();
+  for (int64_t outer = 0; outer < whole.outer; ++outer) {
+    for (const ConstTensorView& x : ctx.inputs) {
+      const int64_t bytes =
+          axis_steps(x.sizes, ctx.attrs.integer("axis")).size * whole.inner * dtype_info(x.dtype).block_bytes;
+      std::memcpy(out, x.as<std::byte>() + outer * bytes, static_cast<size_t>(bytes));
+      out += bytes;
+    }
+  }
+  return Status::ok();
+}
+
+}  // namespace
+
+constexpr OpDef kConcat = {.name = "concat",
+                           .summary = "the inputs joined along the axis",
+                           .inputs = kInputs,
+                           .outputs = kOutputs,
+                           .attrs = kAttrs,
+                           .infer = infer,
+                           .evaluate = evaluate,
+                           .cost = cost_per_element<0>};
+
+}  // namespace nereid::ops

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+// matmul: products of matrices in the last two dimensions, the others broadcast.
+#include "ops/numeric.h"
+#include "ops/op_list.h"
+#include "ops/shape_rule.h"
+
+namespace nereid::ops {
+namespace {
+
+enum : size_t { kA, kB };
+constexpr ArgSpec kInputs[] = {{.name = "a"}, {.name = "b"}};
+constexpr ArgSpec kOutputs[] = {{.name = "y"}};
+
+Shape batch_of(const Shape& s) {
+  return Shape(std::vector<Dim>(s.dims().begin(), s.dims().end() - 2));
+}
+
+Result<std::vector<TensorType>> infer(const InferContext& ctx) {
+  ShapeRule rule(ctx, kInputs);
+  for (size_t i : {kA, kB}) {
+    NEREID_RETURN_IF_ERROR(rule.is_activation(i));
+    NEREID_RETURN_IF_ERROR(rule.has_rank_at_least(i, 2));
+  }
+  if (rule.type(kA).dtype != rule.type(kB).dtype)
+    return invalid_argument("{} and {} should have one element type", rule.describe(kA), rule.describe(kB));
+  NEREID_RETURN_IF_ERROR(rule.agree(kA, -1, kB, -2));
+  auto batch = broadcast(batch_of(rule.shape(kA)), batch_of(rule.shape(kB)));
+  if (!batch)
+    return invalid_argument("the leading dimensions of {} and {} do not broadcast", rule.describe(kA),
+                            rule.describe(kB));
+  std::vector<Dim> dims = batch->dims();
+  dims.push_back(rule.dim(kA, -2));
+  dims.push_back(rule.dim(kB, -1));
+  return std::vector<TensorType>{{rule.type(kA).dtype, Shape(std::move(dims))}};
+}
+
+// Which matrix of `sizes` stands in place `index` of the broadcast batch of `out`.
+int64_t matrix_index(int64_t index, const std::vector<int64_t>& out, const std::vector<int64_t>& sizes) {
+  int64_t result = 0;
+  int64_t stride = 1;
+  for (size_t i = 3; i <= out.size(); ++i) {  // from the innermost batch dimension outwards
+    const int64_t size_out = out[out.size() - i];
+    const int64_t at = index % size_out;
+    index /= size_out;
+    if (i > sizes.size()) continue;
+    const int64_t size_in = sizes[sizes.size() - i];
+    if (size_in != 1) result += at * stride;
+    stride *= size_in;
+  }
+  return result;
+}
+
+Status evaluate(const EvalContext& ctx) {
+  NEREID_TRY(auto a, read_floats(ctx.inputs[kA]));
+  NEREID_TRY(auto b, read_floats(ctx.inputs[kB]));
+  const std::vector<int64_t>& out = ctx.outputs[0].sizes;
+  const int64_t rows = out[out.size() - 2];
+  const int64_t columns = out.back();
+  const int64_t depth = ctx.inputs[kA].sizes.back();
+  if (rows * columns == 0) return Status::ok();
+  const int64_t batches = ctx.outputs[0].elements() / (rows * columns);
+  for (int64_t batch = 0; batch < batches; ++batch) {
+    const float* am = a.data() + matrix_index(batch, out, ctx.inputs[kA].sizes) * rows * depth;
+    const float* bm = b.data() + matrix_index(batch, out, ctx.inputs[kB].sizes) * depth * columns;
+    for (int64_t i = 0; i < rows; ++i) {
+      for (int64_t j = 0; j < columns; ++j) {
+        double sum = 0;
+        for (int64_t k = 0; k < depth; ++k) sum += static_cast<double>(am[i * depth + k]) * bm[k * columns + j];
+        write_float(ctx.outputs[0], (batch * rows + i) * columns + j, static_cast<float>(sum));
+      }
+    }
+  }
+  return Status::ok();
+}
+
+Cost cost(const InferContext& ctx, std::span<const TensorType> outputs) {
+  Cost c = traffic(ctx, outputs);
+  const Shape& a = ctx.inputs[kA]->shape;
+  const Dim& depth = a[a.rank() - 1];
+  c.flops = 2 * elements_of(outputs[0]) * static_cast<double>(depth.is_static() ? depth.size() : 1);
+  return c;
+}
+
+}  // namespace
+
+constexpr OpDef kMatmul = {.name = "matmul",
+                           .summary = "y[..., m, n] = sum over k of a[..., m, k] * b[..., k, n]",
+                           .inputs = kInputs,
+                           .outputs = kOutputs,
+                           .attrs = {},
+                           .infer = infer,
+                           .evaluate = evaluate,
+                           .cost = cost};
+
+}  // namespace nereid::ops

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+// Typed access to attributes and the text of types.
+#include "ops/op.h"
+
+#include "base/check.h"
+
+namespace nereid::ops {
+namespace {
+
+template <typename T>
+const T& get(const Attrs& attrs, std::string_view name) {
+  const AttrValue* value = attrs.find(name);
+  NEREID_CHECK(value != nullptr);
+  const T* typed = std::get_if<T>(value);
+  NEREID_CHECK(typed != nullptr);
+  return *typed;
+}
+
+}  // namespace
+
+std::string TensorType::to_string() const {
+  return std::string(dtype_name(dtype)) + shape.to_string();
+}
+
+const AttrValue* Attrs::find(std::string_view name) const {
+  auto it = values_.find(name);
+  return it == values_.end() ? nullptr : &it->second;
+}
+
+bool Attrs::boolean(std::string_view name) const {
+  return get<bool>(*this, name);
+}
+int64_t Attrs::integer(std::string_view name) const {
+  return get<int64_t>(*this, name);
+}
+
+double Attrs::real(std::string_view name) const {
+  const AttrValue* value = find(name);
+  if (value != nullptr && std::holds_alternative<int64_t>(*value))
+    return static_cast<double>(std::get<int64_t>(*value));
+  return get<double>(*this, name);
+}
+
+const std::string& Attrs::text(std::string_view name) const {
+  return get<std::string>(*this, name);
+}
+const std::vector<int64_t>& Attrs::integers(std::string_view name) const {
+  return get<std::vector<int64_t>>(*this, name);
+}
+const std::vector<double>& Attrs::reals(std::string_view name) const {
+  return get<std::vector<double>>(*this, name);
+}
+
+}  // namespace nereid::ops
