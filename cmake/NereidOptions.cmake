@@ -25,8 +25,9 @@ set(CMAKE_C_FLAGS_SANITIZE "-O1 -g1" CACHE STRING "")
 
 find_program(NEREID_CCACHE ccache)
 if(NEREID_CCACHE)
-  set(CMAKE_CXX_COMPILER_LAUNCHER "${NEREID_CCACHE}")
-  set(CMAKE_C_COMPILER_LAUNCHER "${NEREID_CCACHE}")
+  # Paths below the root are made relative first, so that every checkout and build folder shares one cache.
+  set(CMAKE_CXX_COMPILER_LAUNCHER "${CMAKE_COMMAND}" -E env "CCACHE_BASEDIR=${PROJECT_SOURCE_DIR}" "${NEREID_CCACHE}")
+  set(CMAKE_C_COMPILER_LAUNCHER ${CMAKE_CXX_COMPILER_LAUNCHER})
 endif()
 find_program(NEREID_MOLD mold)
 if(NEREID_MOLD)
