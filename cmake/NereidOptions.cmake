@@ -36,7 +36,7 @@ endif()
 
 add_library(nereid_warnings INTERFACE)
 target_compile_options(nereid_warnings INTERFACE
-  -Wall -Wextra -Werror -Wpedantic -Wshadow -Wno-psabi -fno-strict-aliasing)
+  -Wall -Wextra -Werror -Wpedantic -Wshadow -Wno-psabi -Wno-missing-field-initializers -fno-strict-aliasing)
 
 if(NEREID_SANITIZE)
   add_compile_options("-fsanitize=${NEREID_SANITIZE}" -fno-omit-frame-pointer -fno-sanitize-recover=all)
