@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // reshape: the same elements in row-major order under other sizes.
 #include <algorithm>
+#include <charconv>
 #include <cstring>
 #include <map>
 
@@ -15,6 +16,8 @@ constexpr ArgSpec kOutputs[] = {{.name = "y"}};
 constexpr AttrSpec kAttrs[] = {
     {"shape", AttrSpec::Kind::kInts, "", "the new sizes; 0: x's size in that place, -1 (once): what is left"}};
 
+constexpr size_t kLongestSymbol = 200;  // repeated reshapes could double a product's name each time
+
 // A product of sizes and symbols: a factor and how often each symbol occurs.
 struct Product {
   int64_t factor = 1;
@@ -24,8 +27,20 @@ struct Product {
   void multiply(const Dim& d) {
     if (d.is_static()) {
       fits = fits && !__builtin_mul_overflow(factor, d.size(), &factor);
-    } else {
-      ++symbols[d.symbol()];
+      return;
+    }
+    std::string_view rest = d.symbol();  // a product of an earlier reshape comes apart again: "tokens*9"
+    while (!rest.empty()) {
+      const size_t end = std::min(rest.find('*'), rest.size());
+      const std::string_view part = rest.substr(0, end);
+      int64_t number = 0;
+      auto [stop, ec] = std::from_chars(part.data(), part.data() + part.size(), number);
+      if (ec == std::errc() && stop == part.data() + part.size()) {
+        fits = fits && !__builtin_mul_overflow(factor, number, &factor);
+      } else {
+        ++symbols[std::string(part)];
+      }
+      rest.remove_prefix(std::min(end + 1, rest.size()));
     }
   }
 };
@@ -41,12 +56,11 @@ Result<Dim> quotient(Product all, const Product& part) {
     return invalid_argument("{} elements cannot be divided by {}", all.factor, part.factor);
   const int64_t factor = all.factor / part.factor;
   if (all.symbols.empty()) return Dim(factor);
-  // Products of symbols have no name of their own yet; one symbol alone has.
-  if (factor == 1 && all.symbols.size() == 1 && all.symbols.begin()->second == 1)
-    return Dim::symbol(all.symbols.begin()->first);
   std::string name;
   for (const auto& [symbol, count] : all.symbols)
     for (int i = 0; i < count; ++i) name += (name.empty() ? "" : "*") + symbol;
+  if (name.size() > kLongestSymbol)
+    return unsupported("the product of dimensions '{}...' is too long", name.substr(0, 32));
   return Dim::symbol(factor == 1 ? name : name + "*" + std::to_string(factor));
 }
 

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+// The reference interpreter: every node by its op's evaluator, in order. Slow and right; the oracle of everything else.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/status.h"
+#include "graph/graph.h"
+#include "ops/tensor.h"
+
+namespace nereid::graph {
+
+// What a run is given, by value name. Views must outlive the call; states are changed in place.
+struct Bindings {
+  std::map<std::string, ConstTensorView, std::less<>> inputs;
+  std::map<std::string, TensorView, std::less<>> states;
+  std::map<std::string, ConstTensorView, std::less<>> constants;  // for those that carry no data
+};
+
+// Called after each node with its results, for comparing layer by layer.
+using NodeHook = std::function<void(const Graph& graph, NodeId node, std::span<const ConstTensorView> results)>;
+
+// The graph's outputs in order. Symbols take their values from the bound sizes; every shape rule runs again on the real
+// sizes. Memory: the bound tensors, results until their last use, and one copy of constants in several parts.
+// Errors name the node and its op, or the value that is missing or does not fit.
+Result<std::vector<ops::Tensor>> evaluate(const Graph& graph, const Bindings& bindings, const NodeHook& hook = {});
+
+// One node on concrete inputs (absent ones with null data); states have their views in `states` at the same index.
+Result<std::vector<ops::Tensor>> evaluate_node(const Node& node, std::span<const ConstTensorView> inputs,
+                                               std::span<TensorView* const> states);
+
+// A constant's data in one piece. kNotFound if it carries none.
+Result<ops::Tensor> join_parts(const Value& constant);
+
+}  // namespace nereid::graph

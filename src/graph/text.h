@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+// Graphs as text and back: the form of goldens, pass pictures and engine files.
+//
+//   graph main {
+//     input %tokens: i32[tokens]
+//     const %table: q8_0[49152, 576]
+//     %x: f32[tokens, 576] = embedding(%tokens, %table)
+//     %q: f32[tokens, 384], %k: f32[tokens, 192] = split(%x) {sizes=[384, 192]}
+//     output %q, %k
+//   }
+// Printing what was parsed from a printed text gives that text back byte for byte. Constants carry no data but small
+// ones of type f32, i32 or i64, whose numbers are written out; the data of the others is bound by name elsewhere. Node
+// results may be written without types when read; with a type it must be the inferred one. The grammar is in
+// text_syntax.h.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "base/status.h"
+#include "graph/graph.h"
+#include "graph/text_syntax.h"
+
+namespace nereid::graph {
+
+struct PrintOptions {
+  int64_t inline_elements = 8;  // constants of at most so many elements print their numbers
+  bool all_attributes = false;  // also those that have their default; engine files want them, readers do not
+};
+
+std::string print(const Graph& graph, const PrintOptions& options = {});
+
+// "linear(%x, %w) {norm_eps=1e-06}": a node's right-hand side, for messages.
+std::string print_call(const Graph& graph, NodeId node, const PrintOptions& options = {});
+// "f32[tokens, 576]", symbols that are no words in quotes.
+std::string print_type(const ops::TensorType& type);
+
+// Exactly one graph. Errors start with "line L, column C: ". What it returns is verified (verify.h).
+Result<Graph> parse(std::string_view text);
+Result<Graph> build_graph(const GraphSyntax& syntax);
+Result<ops::TensorType> build_type(const TypeSyntax& syntax);
+
+}  // namespace nereid::graph
