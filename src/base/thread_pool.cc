@@ -20,9 +20,9 @@ namespace nereid {
 namespace {
 
 // A thread with a CPU of its own looks long enough to bridge the gaps between the layers of a model.
-constexpr Patience kOwnCpu{.spin_ns = 50'000, .yields = 4};
+constexpr Patience kOwnCpu{.most_spin_ns = 50'000, .yields = 4};
 // With fewer CPUs than threads, looking only keeps away the thread that is waited for.
-constexpr Patience kSharedCpu{.spin_ns = 0, .yields = 50};
+constexpr Patience kSharedCpu{.most_spin_ns = 0, .yields = 50};
 
 void pin_to(std::thread& thread, int cpu) {
   cpu_set_t mask;
@@ -51,7 +51,10 @@ class BlockSignals {
 
 struct ThreadPool::Team {
   int size = 1;
-  Patience patience;
+  struct Waits {
+    Patience idle, meeting;  // between runs; at barriers and at the join
+  };
+  std::vector<Waits> waits;                          // one a worker
   const FunctionRef<void(Worker&)>* body = nullptr;  // written before `runs` changes; null: the end
   bool running = false;                              // of the calling thread alone
 
@@ -63,8 +66,9 @@ struct ThreadPool::Team {
   std::vector<std::thread> threads;
 
   void work(int index) {
+    Patience& idle = waits[static_cast<size_t>(index)].idle;
     for (uint32_t seen = 0;;) {
-      seen = runs.wait_while(seen, patience);
+      seen = runs.wait_while(seen, idle);
       if (!body) return;
       Worker worker(index, size, this);
       (*body)(worker);
@@ -79,7 +83,7 @@ struct ThreadPool::Team {
   }
 
   void join() {
-    for (uint32_t left = pending.load(); left != 0;) left = pending.wait_while(left, patience);
+    for (uint32_t left = pending.load(); left != 0;) left = pending.wait_while(left, waits[0].meeting);
   }
 };
 
@@ -90,7 +94,8 @@ ThreadPool::ThreadPool(ThreadPoolOptions options) {
   const std::vector<int> cpus = affinity_cpus();
   team_ = std::make_unique<Team>();
   team_->arrived.store(0, std::memory_order_relaxed);
-  team_->patience = wanted > usable ? kSharedCpu : kOwnCpu;
+  const Patience patience = wanted > usable ? kSharedCpu : kOwnCpu;
+  team_->waits.assign(static_cast<size_t>(wanted), Team::Waits{patience, patience});
   team_->threads.reserve(static_cast<size_t>(wanted - 1));
   {
     const BlockSignals blocked;  // inherited by the new threads
@@ -134,7 +139,7 @@ void Worker::meet() {
     team.arrived.store(0, std::memory_order_relaxed);
     team.barriers.store_and_wake(passed + 1);
   } else {
-    team.barriers.wait_while(passed, team.patience);
+    team.barriers.wait_while(passed, team.waits[static_cast<size_t>(index_)].meeting);
   }
 }
 

@@ -10,10 +10,13 @@
 
 namespace nereid {
 
-// How long a waiter looks before it sleeps.
-struct Patience {
-  int64_t spin_ns = 0;  // with a pause instruction in between; for waiters that own their CPU
-  int yields = 0;       // then this often: let another thread run here; for threads that share CPUs
+// How a thread waits: it looks for `spin_ns`, gives its CPU away `yields` times, then sleeps.
+// The looking adapts: waits that end within `most_spin_ns` lengthen it, longer ones shorten it, because then the thread
+// that is waited for is off its CPU or has much to do, and a CPU that looks is missing elsewhere. One object a thread.
+struct alignas(64) Patience {
+  int64_t most_spin_ns = 0;  // 0: never look; for threads that share CPUs
+  int yields = 0;
+  int64_t spin_ns = most_spin_ns;
 };
 
 class alignas(64) WaitWord {
@@ -32,13 +35,14 @@ class alignas(64) WaitWord {
   }
 
   // Returns a value other than `old`, and sees what its writer wrote before.
-  uint32_t wait_while(uint32_t old, Patience patience) {
+  uint32_t wait_while(uint32_t old, Patience& patience) {
     const uint32_t now = load();
     return now != old ? now : wait_slowly(old, patience);
   }
 
  private:
-  uint32_t wait_slowly(uint32_t old, Patience patience);
+  uint32_t wait_slowly(uint32_t old, Patience& patience);
+  uint32_t sleep_while(uint32_t old);
   void wake_sleepers();
 
   std::atomic<uint32_t> value_{0};
