@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "graph/text.h"
+#include "ops/run.h"
 
 namespace nereid::graph {
 namespace {
@@ -99,7 +100,7 @@ class Interpreter {
       inputs.push_back(in.valid() ? slot(in).view : ConstTensorView());
       states.push_back(in.valid() && slot(in).state.data != nullptr ? &slot(in).state : nullptr);
     }
-    NEREID_TRY(auto results, evaluate_node(node, inputs, states).with(where));
+    NEREID_TRY(auto results, ops::run(*node.op, inputs, states, node.attrs).with(where));
     std::vector<ConstTensorView> views;
     for (size_t i = 0; i < results.size(); ++i) {
       const ValueId out = node.outputs[i];
@@ -124,30 +125,6 @@ class Interpreter {
 
 Result<std::vector<ops::Tensor>> evaluate(const Graph& graph, const Bindings& bindings, const NodeHook& hook) {
   return Interpreter(graph, bindings).run(hook);
-}
-
-Result<std::vector<ops::Tensor>> evaluate_node(const Node& node, std::span<const ConstTensorView> inputs,
-                                               std::span<TensorView* const> states) {
-  std::vector<ops::TensorType> types(inputs.size());
-  std::vector<const ops::TensorType*> type_pointers;
-  std::vector<const ConstTensorView*> constants;
-  for (size_t i = 0; i < inputs.size(); ++i) {
-    const bool present = inputs[i].data != nullptr || !inputs[i].sizes.empty();
-    types[i] = {inputs[i].dtype, Shape::of(inputs[i].sizes)};
-    type_pointers.push_back(present ? &types[i] : nullptr);
-    constants.push_back(present ? &inputs[i] : nullptr);
-  }
-  NEREID_TRY(auto result_types, node.op->infer({.inputs = type_pointers, .constants = constants, .attrs = node.attrs}));
-  std::vector<ops::Tensor> results;
-  std::vector<TensorView> views;
-  for (const ops::TensorType& type : result_types) {
-    NEREID_TRY(ops::Tensor t, ops::Tensor::zeros(type.dtype, type.shape.sizes()));
-    results.push_back(std::move(t));
-  }
-  for (ops::Tensor& t : results) views.push_back(t.view());
-  NEREID_RETURN_IF_ERROR(
-      node.op->evaluate({.inputs = inputs, .outputs = views, .states = states, .attrs = node.attrs}));
-  return results;
 }
 
 Result<ops::Tensor> join_parts(const Value& constant) {

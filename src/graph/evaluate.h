@@ -29,10 +29,6 @@ using NodeHook = std::function<void(const Graph& graph, NodeId node, std::span<c
 // Errors name the node and its op, or the value that is missing or does not fit.
 Result<std::vector<ops::Tensor>> evaluate(const Graph& graph, const Bindings& bindings, const NodeHook& hook = {});
 
-// One node on concrete inputs (absent ones with null data); states have their views in `states` at the same index.
-Result<std::vector<ops::Tensor>> evaluate_node(const Node& node, std::span<const ConstTensorView> inputs,
-                                               std::span<TensorView* const> states);
-
 // A constant's data in one piece. kNotFound if it carries none.
 Result<ops::Tensor> join_parts(const Value& constant);
 

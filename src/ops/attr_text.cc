@@ -39,7 +39,7 @@ template <typename T>
 Result<T> number(std::string_view text, std::string_view kind) {
   T value{};
   auto [end, ec] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (ec != std::errc() || end != text.data() + text.size()) return invalid_argument("'{}' is not a {}", text, kind);
+  if (ec != std::errc() || end != text.data() + text.size()) return invalid_argument("'{}' is no {}", text, kind);
   return value;
 }
 
