@@ -105,8 +105,8 @@ int hex_digit(char c) {
 }  // namespace
 
 std::string_view attr_kind_name(AttrSpec::Kind kind) {
-  static constexpr std::string_view kNames[] = {"truth value",      "integer",         "number",       "text",
-                                                "list of integers", "list of numbers", "list of texts"};
+  static constexpr std::string_view kNames[] = {"a truth value",      "an integer",        "a number",       "a text",
+                                                "a list of integers", "a list of numbers", "a list of texts"};
   return kNames[static_cast<size_t>(kind)];
 }
 
@@ -231,8 +231,8 @@ Status complete_attrs(const OpDef& op, Attrs& attrs) {
     bool widens = (spec->kind == AttrSpec::Kind::kFloat && kind == AttrSpec::Kind::kInt) ||
                   (spec->kind == AttrSpec::Kind::kFloats && kind == AttrSpec::Kind::kInts);
     if (kind != spec->kind && !widens)
-      return invalid_argument("attribute '{}' of {} is a {} ({}) and should be a {}", name, op.name,
-                              attr_kind_name(kind), attr_to_text(value), attr_kind_name(spec->kind));
+      return invalid_argument("attribute '{}' of {} should be {}, but is {}: {}", name, op.name,
+                              attr_kind_name(spec->kind), attr_kind_name(kind), attr_to_text(value));
   }
   for (const AttrSpec& spec : op.attrs) {
     const AttrValue* value = attrs.find(spec.name);

@@ -13,7 +13,7 @@
 
 namespace nereid::ops {
 
-std::string_view attr_kind_name(AttrSpec::Kind kind);  // "integer", "list of integers", ...
+std::string_view attr_kind_name(AttrSpec::Kind kind);  // "an integer", "a list of integers", ...
 AttrSpec::Kind attr_kind(const AttrValue& value);
 
 std::string attr_to_text(const AttrValue& value);

@@ -63,7 +63,7 @@ TEST(CompleteAttrs, unknown_missing_and_mistyped_attributes_are_refused) {
             "attribute 'factor' of scale is required and missing");
   Attrs mistyped{{"factor", std::string("two")}};
   EXPECT_EQ(complete_attrs(*find_op("scale"), mistyped).message(),
-            "attribute 'factor' of scale is a text (two) and should be a number");
+            "attribute 'factor' of scale should be a number, but is a text: two");
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 // softmax: exponentials along one dimension, scaled to sum 1; the largest is subtracted first so that none overflows.
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "ops/numeric.h"
 #include "ops/op_list.h"
@@ -29,8 +30,8 @@ Status evaluate(const EvalContext& ctx) {
     for (int64_t inner = 0; inner < steps.inner; ++inner) {
       float* first = x.data() + outer * steps.size * steps.inner + inner;
       auto at = [&](int64_t i) -> float& { return first[i * steps.inner]; };
-      float largest = at(0);
-      for (int64_t i = 1; i < steps.size; ++i) largest = std::max(largest, at(i));
+      float largest = -std::numeric_limits<float>::infinity();
+      for (int64_t i = 0; i < steps.size; ++i) largest = std::max(largest, at(i));
       double sum = 0;
       for (int64_t i = 0; i < steps.size; ++i) sum += std::exp(static_cast<double>(at(i)) - largest);
       for (int64_t i = 0; i < steps.size; ++i)
