@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Feeds any bytes to the GGUF reader and touches whatever it accepts. Corpus: tests/data/gguf.
+// Feeds any bytes to the GGUF reader and touches whatever it accepts. Corpus: tests/corpus/gguf_fuzz.
 #include <cstdlib>
 #include <cstring>
 #include <memory>
