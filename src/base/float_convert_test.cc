@@ -5,8 +5,11 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <fstream>
 #include <functional>
 #include <limits>
+#include <sstream>
+#include <string>
 #include <vector>
 
 namespace nereid {
@@ -133,6 +136,26 @@ TEST(FloatConvert, many_at_once_are_each_what_one_alone_is) {
   f8e5m2_to_f32(bytes, floats);
   for (size_t i = 0; i < bytes.size(); ++i)
     ASSERT_EQ(std::bit_cast<uint32_t>(floats[i]), std::bit_cast<uint32_t>(f8e5m2_to_f32(bytes[i])));
+}
+
+TEST(FloatConvert, agrees_with_numpy_and_ml_dtypes) {
+  std::ifstream golden(NEREID_SOURCE_DIR "/tests/data/base/floats.txt");
+  std::string line;
+  int cases = 0;
+  while (std::getline(golden, line)) {
+    if (line.starts_with('#')) continue;
+    std::istringstream in(line);
+    uint32_t f32 = 0, f16 = 0, bf16 = 0, e4m3 = 0, e5m2 = 0;
+    in >> std::hex >> f32 >> f16 >> bf16 >> e4m3 >> e5m2;
+    const auto f = std::bit_cast<float>(f32);
+    ++cases;
+    if (std::isnan(f)) continue;  // each keeps a NaN, but with a payload of its own
+    ASSERT_EQ(f32_to_f16(f), f16) << line;
+    ASSERT_EQ(f32_to_bf16(f), bf16) << line;
+    ASSERT_EQ(f32_to_f8e4m3(f, F8Overflow::kSpecial), e4m3) << line;
+    ASSERT_EQ(f32_to_f8e5m2(f, F8Overflow::kSpecial), e5m2) << line;
+  }
+  EXPECT_GT(cases, 400);
 }
 
 static_assert(f16_to_f32(0x3c00) == 1.0f && f32_to_f16(1.0f) == 0x3c00);
