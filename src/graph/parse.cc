@@ -157,9 +157,9 @@ Result<ops::TensorType> build_type(const TypeSyntax& syntax) {
   auto dtype = dtype_from_name(syntax.dtype);
   if (!dtype) return invalid_argument("{}: there is no element type '{}'", syntax.place.to_string(), syntax.dtype);
   std::vector<Dim> dims;
-  for (const std::string& text : syntax.dims) {
-    if (!std::isdigit(static_cast<unsigned char>(text[0]))) {
-      if (text == "_") return invalid_argument("{}: '_' is no dimension", syntax.place.to_string());
+  for (const auto& [text, quoted] : syntax.dims) {
+    if (quoted || !std::isdigit(static_cast<unsigned char>(text[0]))) {
+      if (text == "_" && !quoted) return invalid_argument("{}: '_' is no dimension", syntax.place.to_string());
       dims.push_back(Dim::symbol(text));
       continue;
     }

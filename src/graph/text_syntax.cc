@@ -170,11 +170,11 @@ class Reader {
       if (!t.dims.empty()) NEREID_RETURN_IF_ERROR(take(',', "between dimensions"));
       if (next_is('"')) {
         NEREID_TRY(std::string symbol, unquoted());
-        t.dims.push_back(std::move(symbol));
+        t.dims.push_back({std::move(symbol), true});
       } else {
-        t.dims.push_back(take_word());
+        t.dims.push_back({take_word(), false});
       }
-      if (t.dims.back().empty()) return expected("a dimension");
+      if (t.dims.back().text.empty()) return expected("a dimension");
     }
     NEREID_RETURN_IF_ERROR(take(']', "after the dimensions"));
     return t;

@@ -31,9 +31,14 @@ struct TextPlace {
   std::string to_string() const;
 };
 
+struct DimSyntax {
+  std::string text;
+  bool quoted = false;  // a symbol, whatever it looks like
+};
+
 struct TypeSyntax {
   std::string dtype;
-  std::vector<std::string> dims;
+  std::vector<DimSyntax> dims;
   TextPlace place;
 };
 
