@@ -81,7 +81,8 @@ Result<Decoder> Decoder::make(const TokenizerSpec& spec) {
   d.pieces_.reserve(tokens.size(), tokens.bytes().size());
   std::string piece, first;
   for (size_t id = 0; id < tokens.size(); ++id) {
-    piece = tokens[id];
+    const bool surfaced = static_cast<int32_t>(id) == spec.unknown_id && !spec.unknown_surface.empty();
+    piece = surfaced ? std::string_view(spec.unknown_surface) : tokens[id];
     first = piece;
     for (const DecoderStep& step : spec.decoder) {
       switch (step.kind) {

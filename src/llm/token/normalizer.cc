@@ -121,6 +121,7 @@ std::string sentencepiece(const NormalizerStep& step, const Charsmap& charsmap, 
   const std::string_view space = step.escape_spaces ? kMetaspaceUtf8 : " ";
   std::string out;
   out.reserve(mapped.size() * 2 + space.size());
+  if (step.prepend_space && prepend && !mapped.empty()) out.append(space);
   bool after_space = step.collapse_spaces;  // leading spaces go as well
   for (const char c : mapped) {
     if (c != ' ') {
@@ -130,8 +131,8 @@ std::string sentencepiece(const NormalizerStep& step, const Charsmap& charsmap, 
     }
     after_space = step.collapse_spaces && c == ' ';
   }
-  if (step.collapse_spaces && !out.empty() && mapped.back() == ' ') out.erase(out.size() - space.size());
-  if (step.prepend_space && prepend && !out.empty()) return std::string(space).append(out);
+  // The original strips the end after escaping: a U+2581 that stood in the text goes too.
+  while (step.collapse_spaces && out.ends_with(space)) out.erase(out.size() - space.size());
   return out;
 }
 

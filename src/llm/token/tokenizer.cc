@@ -229,6 +229,9 @@ Result<std::unique_ptr<Tokenizer>> make_tokenizer(TokenizerSpec spec) {
   }
   for (const AddedToken& added : s.added)
     if (added.special) impl->flags[static_cast<size_t>(added.id)] |= kSpecialFlag;
+  if (s.unknown_id != kNoToken && !s.unknown_surface.empty()) {
+    impl->flags[static_cast<size_t>(s.unknown_id)] &= static_cast<uint8_t>(~kSpecialFlag);
+  }
   for (const int32_t id : s.end_of_generation) impl->flags[static_cast<size_t>(id)] |= kEndFlag;
   return std::unique_ptr<Tokenizer>(new Tokenizer(std::move(impl)));
 }

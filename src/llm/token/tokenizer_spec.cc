@@ -24,6 +24,11 @@ Status TokenizerSpec::validate() const {
   if (types.size() != n) {
     return invalid_argument("the tokenizer has {} tokens but {} token types", n, types.size());
   }
+  for (const TokenType type : types) {
+    if (type < TokenType::kNormal || type > TokenType::kByte) {
+      return invalid_argument("a token of the tokenizer has the type {}; types are 1 to 6", static_cast<int>(type));
+    }
+  }
   const bool needs_scores = model == ModelKind::kUnigram || merge_by_score;
   if (needs_scores && scores.size() != n) {
     return invalid_argument("the tokenizer has {} tokens but {} scores", n, scores.size());

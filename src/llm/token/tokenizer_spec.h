@@ -134,10 +134,11 @@ struct TokenizerSpec {
   bool fuse_unknown = false;           // neighbouring unknown tokens become one
   bool user_defined_in_model = false;  // user-defined tokens are found by the model, not cut out before
   bool prefix_every_segment = false;   // prepend_space after each cut-out token, not only at the text's start
-  std::string continuing_prefix;       // "##"
-  std::string word_suffix;             // "</w>"
-  uint32_t max_word_chars = 0;         // kWordPiece: longer words are unknown; 0 means no bound
-  float unknown_penalty = 10.0f;       // kUnigram: below the lowest score
+  std::string unknown_surface;    // what the unknown token decodes to; empty: its own text, and it counts as special
+  std::string continuing_prefix;  // "##"
+  std::string word_suffix;        // "</w>"
+  uint32_t max_word_chars = 0;    // kWordPiece: longer words are unknown; 0 means no bound
+  float unknown_penalty = 10.0f;  // kUnigram: below the lowest score
 
   std::vector<NormalizerStep> normalizer;
   std::vector<SplitStep> pre_tokenizer;

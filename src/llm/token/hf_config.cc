@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+// The small files beside a tokenizer: tokenizer_config.json, special_tokens_map.json, generation_config.json,
+// chat_template.jinja.
+#include <algorithm>
+
+#include "llm/token/end_tokens.h"
+#include "llm/token/hf_steps.h"
+#include "llm/token/source_huggingface.h"
+
+namespace nereid::token {
+namespace {
+
+using hf::Json;
+using hf::member;
+
+Result<Json> parse_optional(std::string_view text, std::string_view name) {
+  if (text.empty()) return Json::object();
+  Json json = Json::parse(text, nullptr, false);
+  if (json.is_discarded()) return invalid_argument("{} is no JSON text", name);
+  return json;
+}
+
+// A token is named by its text, or by an object that has it as "content".
+std::string token_text(const Json& config, const char* name) {
+  const Json* value = member(config, name);
+  if (value == nullptr) return {};
+  return value->is_string() ? value->get<std::string>() : hf::string_or(*value, "content", "");
+}
+
+int32_t find_token(const TokenizerSpec& spec, std::string_view text) {
+  if (text.empty()) return kNoToken;
+  for (const AddedToken& t : spec.added)
+    if (t.text == text) return t.id;
+  for (size_t id = 0; id < spec.tokens.size(); ++id)
+    if (spec.tokens[id] == text) return static_cast<int32_t>(id);
+  return kNoToken;
+}
+
+void read_special_ids(const Json& config, const Json& map, TokenizerSpec& spec) {
+  const auto read = [&](const char* name, int32_t& id) {
+    std::string text = token_text(config, name);
+    if (text.empty()) text = token_text(map, name);
+    if (const int32_t found = find_token(spec, text); found != kNoToken) id = found;
+  };
+  read("bos_token", spec.bos_id);
+  read("eos_token", spec.eos_id);
+  read("pad_token", spec.padding_id);
+  if (spec.unknown_id == kNoToken && spec.model != ModelKind::kBpe) read("unk_token", spec.unknown_id);
+}
+
+void read_end_tokens(const Json& generation, TokenizerSpec& spec) {
+  const auto add = [&](const Json& id) {
+    if (!id.is_number_integer()) return;
+    const auto value = id.get<int64_t>();
+    if (value < 0 || static_cast<uint64_t>(value) >= spec.tokens.size()) return;
+    spec.end_of_generation.push_back(static_cast<int32_t>(value));
+    if (spec.eos_id == kNoToken) spec.eos_id = static_cast<int32_t>(value);
+  };
+  const Json* ends = member(generation, "eos_token_id");
+  if (ends == nullptr) return;
+  if (ends->is_array()) {
+    for (const Json& id : *ends) add(id);
+  } else {
+    add(*ends);
+  }
+}
+
+// Some configs say in so many words whether BOS and EOS are added; that overrides a template of the tokenizer.
+void read_affix_flags(const Json& config, TokenizerSpec& spec) {
+  const auto apply = [&](const char* name, int32_t id, std::vector<int32_t>& ids, bool front) {
+    const Json* flag = member(config, name);
+    if (flag == nullptr || !flag->is_boolean() || id == kNoToken) return;
+    const auto at = std::find(ids.begin(), ids.end(), id);
+    if (flag->get<bool>() && at == ids.end()) {
+      ids.insert(front ? ids.begin() : ids.end(), id);
+    } else if (!flag->get<bool>() && at != ids.end()) {
+      ids.erase(at);
+    }
+  };
+  apply("add_bos_token", spec.bos_id, spec.prefix_ids, true);
+  apply("add_eos_token", spec.eos_id, spec.suffix_ids, false);
+}
+
+void read_templates(const Json& config, TokenizerSpec& spec) {
+  const Json* templates = member(config, "chat_template");
+  if (templates == nullptr) return;
+  if (templates->is_string()) {
+    spec.chat_template = templates->get<std::string>();
+    return;
+  }
+  if (!templates->is_array()) return;
+  for (const Json& entry : *templates) {
+    std::string name = hf::string_or(entry, "name", ""), text = hf::string_or(entry, "template", "");
+    if (name == "default") {
+      spec.chat_template = std::move(text);
+    } else {
+      spec.named_templates.emplace_back(std::move(name), std::move(text));
+    }
+  }
+}
+
+}  // namespace
+
+Status apply_huggingface_config(const HuggingFaceFiles& files, TokenizerSpec& spec) {
+  NEREID_TRY(const Json config, parse_optional(files.tokenizer_config, "tokenizer_config.json"));
+  NEREID_TRY(const Json map, parse_optional(files.special_tokens_map, "special_tokens_map.json"));
+  NEREID_TRY(const Json generation, parse_optional(files.generation_config, "generation_config.json"));
+  read_special_ids(config, map, spec);
+  read_end_tokens(generation, spec);
+  read_affix_flags(config, spec);
+  read_templates(config, spec);
+  if (!files.chat_template.empty()) {
+    // A chat_template.json wraps the text; a .jinja file is the text.
+    const Json wrapped =
+        files.chat_template.starts_with('{') ? Json::parse(files.chat_template, nullptr, false) : Json();
+    const std::string inner = hf::string_or(wrapped, "chat_template", "");
+    spec.chat_template = inner.empty() ? files.chat_template : inner;
+  }
+  collect_end_tokens(spec);
+  return Status::ok();
+}
+
+}  // namespace nereid::token
