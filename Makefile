@@ -76,7 +76,8 @@ fuzz:
 
 docs:
 	@scripts/bootstrap
-	@tools/gen_docs
+	@scripts/build release nereid_gen_docs
+	@build/release/bin/nereid_gen_docs docs/reference
 
 wheel:
 	@echo 'The Python package comes with a later milestone; there is nothing to build yet.' >&2; exit 2
