@@ -14,7 +14,7 @@ void Iq4Nl::unpack(const Block& block, uint8_t* codes, float* scale, float*) {
 }
 
 void Iq4Nl::encode(const float* src, Block& block) {
-  block.d = finite_f16(fit_scale(std::span(src, kElements), UnevenLevels{}));
+  block.d = finite_f16(fit_scale(std::span<const float, kElements>(src, kElements), UnevenLevels{}));
   const float inverse = inverse_or_zero(f16_to_f32(block.d));
   uint8_t indices[kElements];
   for (int i = 0; i < kElements; ++i) indices[i] = static_cast<uint8_t>(nearest_uneven_index(src[i] * inverse));

@@ -14,7 +14,7 @@ void Q4_1::unpack(const Block& block, uint8_t* codes, float* scale, float* min) 
 
 void Q4_1::encode(const float* src, Block& block) {
   constexpr int kTop = 15;
-  const AffineFit fit = fit_affine(std::span(src, kElements), kTop, /*min_at_most_zero=*/false);
+  const AffineFit fit = fit_affine(std::span<const float, kElements>(src, kElements), kTop, /*min_at_most_zero=*/false);
   block.d = finite_f16(fit.scale);
   block.m = finite_f16(fit.min);
   const float min = f16_to_f32(block.m);

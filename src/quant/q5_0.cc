@@ -14,10 +14,11 @@ void Q5_0::unpack(const Block& block, uint8_t* codes, float* scale, float*) {
 
 void Q5_0::encode(const float* src, Block& block) {
   constexpr IntegerLevels kLevels{-16, 15};
-  block.d = finite_f16(fit_scale(std::span(src, kElements), kLevels));
+  block.d = finite_f16(fit_scale(std::span<const float, kElements>(src, kElements), kLevels));
   const float inverse = inverse_or_zero(f16_to_f32(block.d));
   uint8_t codes[kElements];
-  for (int i = 0; i < kElements; ++i) codes[i] = static_cast<uint8_t>(kLevels.nearest(src[i] * inverse) + kForm.zero);
+  for (int i = 0; i < kElements; ++i)
+    codes[i] = static_cast<uint8_t>(static_cast<int>(kLevels.nearest(src[i] * inverse)) + kForm.zero);
   pack_nibbles<kElements>(codes, block.qs);
   take_fifth_bits(codes, block.qh);
 }

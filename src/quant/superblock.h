@@ -21,28 +21,14 @@ struct SymmetricSuperblock {
   std::array<int8_t, kSuperblock> level{};
 };
 
-// The integer scale in [first, last] whose rounded levels leave the least squared error, which is returned; infinity,
-// and nothing written, if x is not finite.
+// The squared error of a group when every value takes its nearest level of this scale.
 template <int kGroup, typename Levels>
-float best_group_scale(const float* x, const Levels& levels, float d, int first, int last, int8_t& scale_out,
-                       int8_t* levels_out) {
-  float best_error = std::numeric_limits<float>::infinity();
-  for (int s = first; s <= last; ++s) {
-    const float scale = d * static_cast<float>(s);
-    const float inverse = inverse_or_zero(scale);
-    float error = 0;
-    std::array<int8_t, kGroup> level;
-    for (int i = 0; i < kGroup; ++i) {
-      level[i] = static_cast<int8_t>(levels.nearest(x[i] * inverse));
-      const float difference = x[i] - scale * static_cast<float>(level[i]);
-      error += difference * difference;
-    }
-    if (error >= best_error) continue;
-    best_error = error;
-    scale_out = static_cast<int8_t>(s);
-    std::copy(level.begin(), level.end(), levels_out);
-  }
-  return best_error;
+float symmetric_error(const float* x, const Levels& levels, float scale) {
+  const float inverse = inverse_or_zero(scale);
+  return lane_sum<kGroup>([&](size_t i) {
+    const float difference = x[i] - scale * levels.nearest(x[i] * inverse);
+    return difference * difference;
+  });
 }
 
 // `scales` is the range of the integer scales; its lo end is the one of larger magnitude.
@@ -52,7 +38,7 @@ SymmetricSuperblock<kGroup> fit_symmetric_superblock(const float* x, const Level
   std::array<float, kGroups> fitted;
   float peak = 0;
   for (int g = 0; g < kGroups; ++g) {
-    fitted[g] = fit_scale(std::span(x + g * kGroup, kGroup), levels);
+    fitted[g] = fit_scale(std::span<const float, kGroup>(x + g * kGroup, kGroup), levels);
     if (std::abs(fitted[g]) > std::abs(peak)) peak = fitted[g];
   }
   SymmetricSuperblock<kGroup> best;
@@ -60,18 +46,28 @@ SymmetricSuperblock<kGroup> fit_symmetric_superblock(const float* x, const Level
   // With few integer scales the grid matters: the largest fitted scale is put on one of the last grid points.
   for (const float grid_point : {0.0f, 0.5f, 1.0f, 1.5f}) {
     SymmetricSuperblock<kGroup> tried;
-    tried.d = finite_f16(peak / (static_cast<float>(scales.lo) + grid_point));
+    tried.d = finite_f16(peak / (scales.lo + grid_point));
     const float d = f16_to_f32(tried.d);
     float error = 0;
     for (int g = 0; g < kGroups; ++g) {
-      const int centre = scales.nearest(fitted[g] * inverse_or_zero(d));
-      error +=
-          best_group_scale<kGroup>(x + g * kGroup, levels, d, std::max(scales.lo, centre - 1),
-                                   std::min(scales.hi, centre + 1), tried.scale[g], tried.level.data() + g * kGroup);
+      const auto centre = static_cast<int>(scales.nearest(fitted[g] * inverse_or_zero(d)));
+      float group_error = std::numeric_limits<float>::infinity();
+      for (int s = centre - 1; s <= centre + 1; ++s) {
+        if (static_cast<float>(s) < scales.lo || static_cast<float>(s) > scales.hi) continue;
+        const float e = symmetric_error<kGroup>(x + g * kGroup, levels, d * static_cast<float>(s));
+        if (!(e < group_error)) continue;
+        group_error = e;
+        tried.scale[g] = static_cast<int8_t>(s);
+      }
+      error += group_error;
     }
-    if (error >= best_error) continue;
+    if (!(error < best_error)) continue;
     best_error = error;
     best = tried;
+  }
+  for (int i = 0; i < kSuperblock; ++i) {
+    const float scale = f16_to_f32(best.d) * static_cast<float>(best.scale[i / kGroup]);
+    best.level[i] = static_cast<int8_t>(levels.nearest(x[i] * inverse_or_zero(scale)));
   }
   return best;
 }
@@ -86,6 +82,15 @@ struct AffineSuperblock {
   std::array<uint8_t, kSuperblock> code{};
 };
 
+template <int kGroup>
+float affine_error(const float* x, int top, float scale, float min) {
+  const float inverse = inverse_or_zero(scale);
+  return lane_sum<kGroup>([&](size_t i) {
+    const float difference = x[i] - min - scale * round_between((x[i] - min) * inverse, 0, static_cast<float>(top));
+    return difference * difference;
+  });
+}
+
 // Codes from 0 to `top_code`; scales and minima from 0 to `top_scale`.
 template <int kGroup>
 AffineSuperblock<kGroup> fit_affine_superblock(const float* x, int top_code, int top_scale) {
@@ -94,7 +99,7 @@ AffineSuperblock<kGroup> fit_affine_superblock(const float* x, int top_code, int
   float largest_scale = 0;
   float lowest_min = 0;
   for (int g = 0; g < kGroups; ++g) {
-    fitted[g] = fit_affine(std::span(x + g * kGroup, kGroup), top_code, /*min_at_most_zero=*/true);
+    fitted[g] = fit_affine(std::span<const float, kGroup>(x + g * kGroup, kGroup), top_code, /*min_at_most_zero=*/true);
     largest_scale = std::max(largest_scale, fitted[g].scale);
     lowest_min = std::min(lowest_min, fitted[g].min);
   }
@@ -103,35 +108,24 @@ AffineSuperblock<kGroup> fit_affine_superblock(const float* x, int top_code, int
   out.dmin = finite_f16(-lowest_min / static_cast<float>(top_scale));
   const float d = f16_to_f32(out.d);
   const float dmin = f16_to_f32(out.dmin);
-  const float d_inverse = inverse_or_zero(d);
-  const float dmin_inverse = inverse_or_zero(dmin);
-  const auto around = [&](float v) {
-    const int centre = round_clamp(v, 0, top_scale);
-    return std::pair(std::max(0, centre - 1), std::min(top_scale, centre + 1));
-  };
   for (int g = 0; g < kGroups; ++g) {
     const float* group = x + g * kGroup;
-    const auto [first_scale, last_scale] = around(fitted[g].scale * d_inverse);
-    const auto [first_min, last_min] = around(-fitted[g].min * dmin_inverse);
+    const int scale_centre = round_clamp(fitted[g].scale * inverse_or_zero(d), 0, top_scale);
+    const int min_centre = round_clamp(-fitted[g].min * inverse_or_zero(dmin), 0, top_scale);
     float best_error = std::numeric_limits<float>::infinity();
-    for (int s = first_scale; s <= last_scale; ++s)
-      for (int m = first_min; m <= last_min; ++m) {
-        const float scale = d * static_cast<float>(s);
-        const float min = -(dmin * static_cast<float>(m));
-        const float scale_inverse = inverse_or_zero(scale);
-        float error = 0;
-        std::array<uint8_t, kGroup> code;
-        for (int i = 0; i < kGroup; ++i) {
-          code[i] = static_cast<uint8_t>(round_clamp((group[i] - min) * scale_inverse, 0, top_code));
-          const float difference = group[i] - (scale * static_cast<float>(code[i]) + min);
-          error += difference * difference;
-        }
-        if (error >= best_error) continue;
+    for (int s = std::max(0, scale_centre - 1); s <= std::min(top_scale, scale_centre + 1); ++s)
+      for (int m = std::max(0, min_centre - 1); m <= std::min(top_scale, min_centre + 1); ++m) {
+        const float error =
+            affine_error<kGroup>(group, top_code, d * static_cast<float>(s), -(dmin * static_cast<float>(m)));
+        if (!(error < best_error)) continue;
         best_error = error;
         out.scale[g] = static_cast<uint8_t>(s);
         out.min[g] = static_cast<uint8_t>(m);
-        std::copy(code.begin(), code.end(), out.code.begin() + g * kGroup);
       }
+    const float inverse = inverse_or_zero(d * static_cast<float>(out.scale[g]));
+    const float min = -(dmin * static_cast<float>(out.min[g]));
+    for (int i = 0; i < kGroup; ++i)
+      out.code[g * kGroup + i] = static_cast<uint8_t>(round_clamp((group[i] - min) * inverse, 0, top_code));
   }
   return out;
 }

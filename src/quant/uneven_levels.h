@@ -11,20 +11,29 @@ namespace nereid::quant {
 inline constexpr std::array<int8_t, 16> kUnevenLevels = {-127, -104, -83, -65, -49, -35, -22, -10,
                                                          1,    13,   25,  38,  53,  69,  89,  113};
 
-// The index of the level nearest to v; NaN gives an end.
+// The index of the level nearest to v: how many midpoints lie below it. NaN gives 0.
 inline int nearest_uneven_index(float v) {
   int index = 0;
-  // The first level whose midpoint with the next one lies above v.
-  while (index < 15 && v > 0.5f * static_cast<float>(kUnevenLevels[index] + kUnevenLevels[index + 1])) ++index;
+  for (size_t i = 0; i + 1 < kUnevenLevels.size(); ++i)
+    index += v > 0.5f * static_cast<float>(kUnevenLevels[i] + kUnevenLevels[i + 1]) ? 1 : 0;
   return index;
 }
 
 // For fit_scale.
 struct UnevenLevels {
-  int lo = kUnevenLevels.front();
-  int hi = kUnevenLevels.back();
+  float lo = kUnevenLevels.front();
+  float hi = kUnevenLevels.back();
   float step = 1.6f;
-  int nearest(float v) const { return kUnevenLevels[nearest_uneven_index(v)]; }
+  // The level itself: the first one and the steps over every midpoint below v, without a branch.
+  float nearest(float v) const {
+    float level = lo;
+    for (size_t i = 0; i + 1 < kUnevenLevels.size(); ++i) {
+      const float midpoint = 0.5f * static_cast<float>(kUnevenLevels[i] + kUnevenLevels[i + 1]);
+      const auto step_up = static_cast<float>(kUnevenLevels[i + 1] - kUnevenLevels[i]);
+      level += v > midpoint ? step_up : 0.0f;
+    }
+    return level;
+  }
 };
 
 }  // namespace nereid::quant
