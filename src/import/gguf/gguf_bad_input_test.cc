@@ -93,6 +93,11 @@ TEST(GgufBadInput, counts_are_checked_against_the_bytes_that_are_left) {
               HasSubstr("the file ends inside the metadata value 'k'"));
 }
 
+TEST(GgufBadInput, more_metadata_than_any_model_has_is_refused_before_it_is_read) {
+  EXPECT_THAT(Bytes().header(0, 65537).data(14 * 65537).fault(),
+              HasSubstr("65537 metadata pairs; expected at most 65536"));
+}
+
 TEST(GgufBadInput, values_that_mean_nothing_are_named) {
   EXPECT_THAT(Bytes().header(0, 1).text("k").u32(13).data(64).fault(),
               HasSubstr("'k' has the value type 13; expected a type from 0 to 12"));

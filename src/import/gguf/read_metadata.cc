@@ -12,6 +12,8 @@ namespace {
 
 // A key's length and one byte of it, the value's type, one byte of value.
 constexpr uint64_t kMinPairBytes = 8 + 1 + 4 + 1;
+// Real files have less than a hundred; looking a key up among many millions would let a file keep us busy for hours.
+constexpr uint64_t kMaxPairs = 65536;
 // A key in a sentence: a hostile file may hold one of a gigabyte.
 std::string quoted(std::string_view key) {
   constexpr size_t kShown = 80;
@@ -149,6 +151,8 @@ Result<Metadata> read_metadata(Cursor& cursor, uint64_t count) {
     return invalid_argument(
         "the header claims {} metadata pairs of at least {} bytes, but only {} bytes of the file are left", count,
         kMinPairBytes, cursor.remaining());
+  if (count > kMaxPairs)
+    return invalid_argument("the header claims {} metadata pairs; expected at most {}", count, kMaxPairs);
   Metadata metadata;
   for (uint64_t i = 0; i < count; ++i) {
     NEREID_TRY(const std::string_view key,
