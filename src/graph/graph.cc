@@ -64,6 +64,12 @@ ValueId Graph::add_constant_f32(std::string name, std::vector<float> values, std
   return add_constant(std::move(name), std::move(type), {.parts = {view}});
 }
 
+void Graph::bind_constant(ValueId id, ConstantData data) {
+  Value& v = values_[static_cast<size_t>(id.v)];
+  NEREID_CHECK(v.kind == Value::Kind::kConstant);
+  v.data = std::move(data);
+}
+
 void Graph::add_output(ValueId value) {
   NEREID_CHECK(value.valid() && static_cast<size_t>(value.v) < values_.size());
   outputs_.push_back(value);

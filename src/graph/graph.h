@@ -71,6 +71,8 @@ class Graph {
   ValueId add_constant_bytes(std::string name, ops::TensorType type, std::vector<std::byte> bytes);
   // Keeps a small constant's bytes inside the graph (rope frequencies, scales): f32 values, dimension sizes.
   ValueId add_constant_f32(std::string name, std::vector<float> values, std::vector<int64_t> sizes);
+  // Gives a constant that was read back from text its data, in the type it has (verified later).
+  void bind_constant(ValueId id, ConstantData data);
   void add_output(ValueId value);
   // Appends a node: checks arguments and attributes against the op's declaration, fills attribute defaults and infers
   // the result types. `name` names the first result (others get ".1", ".2"); errors name the op and the node.
