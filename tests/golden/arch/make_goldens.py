@@ -46,8 +46,8 @@ def make_model(case):
             tensor.copy_(values)
         tensors[name] = {"shape": list(tensor.shape), "scale": scale, "offset": offset}
     model.tie_weights()
-    if case.get("bf16"):
-        embedding = model.model.embed_tokens
+    embedding = model.model.embed_tokens
+    if case.get("bf16") and hasattr(embedding, "embed_scale"):
         embedding.embed_scale = embedding.embed_scale.to(torch.bfloat16).float()
     return model, auto, tensors
 

@@ -43,8 +43,8 @@ def kind_of(name: str, shape, norm_offset: float):
         return 1.0, norm_offset
     if name.endswith(".bias"):
         return 1.0, 0.0
-    if "embed_tokens" in name:
-        return 2.0, 0.0
+    if "embed_tokens" in name:  # models with (1 + w) norms scale embeddings up themselves
+        return (2.0 if norm_offset else 0.5), 0.0
     return float(np.float32(4.0 / math.sqrt(shape[1]))), 0.0
 
 
@@ -80,6 +80,13 @@ def _gemma3(**extra):
         final_logit_softcapping=None, attn_logit_softcapping=None, tie_word_embeddings=True,
     )
     return base | extra
+
+
+def _file(config, **extra):
+    """As small as a model with a byte-level tokenizer of 264 tokens gets; the head is its own, or greedy runs repeat."""
+    size = dict(hidden_size=32, intermediate_size=64, vocab_size=264, max_position_embeddings=256,
+                tie_word_embeddings=config["model_type"].startswith("gemma3"))
+    return config | size | extra
 
 
 def _scaling(kind, **extra):
@@ -171,4 +178,14 @@ CASES = {
                        num_hidden_layers=4, query_pre_attn_scalar=24),
         wrapped=True, gguf=False,  # the converter knows a period of 6 only
     ),
+    # Those that make_files.py writes to disk as well: rows of 32 or 64 elements, so that any 32-wide block format fits.
+    "file_llama": dict(config=_file(_llama(num_attention_heads=4, num_key_value_heads=2, head_dim=8)), bf16=True),
+    "file_qwen2": dict(
+        config=_file(_qwen("qwen2", "Qwen2ForCausalLM", num_attention_heads=4, num_hidden_layers=2)), bf16=True),
+    "file_qwen3": dict(
+        config=_file(_qwen("qwen3", "Qwen3ForCausalLM", num_attention_heads=4, num_key_value_heads=2, head_dim=16,
+                           num_hidden_layers=2)), bf16=True),
+    "file_gemma3": dict(
+        config=_file(_gemma3(head_dim=8, query_pre_attn_scalar=8, num_hidden_layers=6), intermediate_size=32),
+        bf16=True),
 }
