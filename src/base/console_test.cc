@@ -3,12 +3,16 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <stdlib.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <thread>
 #include <vector>
 
 #include "base/check.h"
+#include "base/log.h"
 #include "base/progress.h"
 
 namespace nereid {
@@ -95,6 +99,37 @@ TEST(Console, level_names_are_understood) {
   EXPECT_FALSE(log_level_from_name("WARN").has_value());
 }
 
+TEST(Log, the_environment_sets_the_level_of_standard_error) {
+  Captured out;
+  const pid_t pid = ::fork();
+  if (pid == 0) {
+    ::setenv("NEREID_LOG", "warn", 1);
+    ::dup2(out.fd(), STDERR_FILENO);
+    log_info("{} is not shown", 1);
+    log_error("{} of {}", 1, 2);
+    warn_once("k", "once");
+    warn_once("k", "once");
+    ::_exit(0);
+  }
+  ::waitpid(pid, nullptr, 0);
+  EXPECT_EQ(out.take(), "nereid: error: 1 of 2\nnereid: warning: once\n");
+}
+
+TEST(Log, an_unknown_level_is_said_and_ignored) {
+  Captured out;
+  const pid_t pid = ::fork();
+  if (pid == 0) {
+    ::setenv("NEREID_LOG", "loud", 1);
+    ::dup2(out.fd(), STDERR_FILENO);
+    log_info("shown");
+    ::_exit(0);
+  }
+  ::waitpid(pid, nullptr, 0);
+  EXPECT_EQ(out.take(),
+            "nereid: warning: expected NEREID_LOG to be error, warn, info or debug, found 'loud'; going on with info\n"
+            "nereid: shown\n");
+}
+
 constexpr int64_t kSecond = 1'000'000'000;
 
 TEST(Progress, elsewhere_than_on_a_terminal_each_tenth_is_a_line) {
@@ -127,8 +162,7 @@ TEST(Progress, a_terminal_is_redrawn_at_most_ten_times_a_second) {
   }
   const std::string text = out.take();
   EXPECT_EQ(std::count(text.begin(), text.end(), '\r'), 20) << text;
-  EXPECT_THAT(text,
-              HasSubstr("\x1b[Kpacking [======>      ]   50 %  1000.0 KiB of 2.0 MiB, 1000.0 KiB/s, 1.0 s left"))
+  EXPECT_THAT(text, HasSubstr("\x1b[Kpacking [======>      ]   50 %  1000.0 KiB of 2.0 MiB, 1000.0 KiB/s, 1.0 s left"))
       << text;
 }
 
