@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "compile/build_engine.h"
+
+#include <algorithm>
+
+#include "base/interrupt.h"
+#include "compile/tokenizer_source.h"
+#include "engine/engine_file.h"
+#include "graph/text.h"
+#include "kernels/cpu/packed_weight.h"
+#include "llm/arch/build_model.h"
+#include "passes/pipeline.h"
+
+namespace nereid::compile {
+namespace {
+
+llm::ArchInput arch_input(const import::ModelSource& source) {
+  llm::ArchInput input;
+  input.gguf = source.metadata();
+  input.hf = source.config();
+  if (input.gguf) {
+    input.architecture = input.gguf->string_or("general.architecture", "");
+  } else if (const auto it = input.hf->find("architectures");
+             it != input.hf->end() && it->is_array() && !it->empty() && (*it)[0].is_string()) {
+    input.architecture = (*it)[0].get_ref<const std::string&>();
+  } else if (const auto type = input.hf->find("model_type"); type != input.hf->end() && type->is_string()) {
+    input.architecture = type->get_ref<const std::string&>();
+  }
+  input.tensor = [&source](std::string_view name) -> const ConstTensorView* {
+    const import::SourceTensor* t = source.find(name);
+    return t ? &t->view : nullptr;
+  };
+  for (const import::SourceTensor& t : source.tensors) input.tensor_names.emplace_back(t.name);
+  return input;
+}
+
+// Which argument of an op takes packed matrices.
+bool takes_packed(std::string_view op, size_t argument) {
+  return (op == "linear" && argument == 1) || (op == "gated_linear" && (argument == 1 || argument == 2)) ||
+         (op == "embedding" && argument == 1);
+}
+
+// True if every use of the constant is a matrix that the kernels want packed.
+bool wants_packing(const graph::Graph& g, graph::ValueId id) {
+  bool any = false;
+  for (graph::NodeId n : g.users(id)) {
+    const graph::Node& node = g.node(n);
+    for (size_t i = 0; i < node.inputs.size(); ++i) {
+      if (node.inputs[i] != id) continue;
+      if (!takes_packed(node.op->name, i)) return false;
+      any = true;
+    }
+  }
+  return any && g.value(id).type.shape.rank() == 2;
+}
+
+class WeightPacker {
+ public:
+  WeightPacker(engine::EngineWriter& writer, ThreadPool& pool, const ProgressFn& progress, int64_t total)
+      : writer_(writer), pool_(pool), progress_(progress), total_(total) {}
+
+  Status pack(const graph::Value& v) {
+    const std::vector<int64_t> sizes = v.type.shape.sizes();
+    NEREID_TRY(const kernels::PackedLayout layout,
+               kernels::packed_layout(v.type.dtype, sizes[0], sizes[1]).with("tensor " + v.name));
+    NEREID_RETURN_IF_ERROR(writer_.begin_weight(v.name, layout.to_text()));
+    // About a megabyte a turn and worker: enough to share out, little to hold.
+    const int64_t tiles_a_turn = std::max<int64_t>(1, pool_.size() * (int64_t{1} << 20) / layout.tile_bytes());
+    if (buffer_.size() < static_cast<size_t>(tiles_a_turn * layout.tile_bytes()))
+      buffer_.resize(static_cast<size_t>(tiles_a_turn * layout.tile_bytes()));
+    for (int64_t t = 0; t < layout.tiles(); t += tiles_a_turn) {
+      if (interrupted()) return cancelled("stopped while packing the weights; nothing was written");
+      const int64_t count = std::min(tiles_a_turn, layout.tiles() - t);
+      pool_.run([&](Worker& w) {
+        const auto [begin, end] = w.slice(count);
+        if (begin < end)
+          kernels::pack_tiles(layout, v.data.parts, t + begin, end - begin,
+                              buffer_.data() + begin * layout.tile_bytes());
+      });
+      const std::span<const std::byte> packed(buffer_.data(), static_cast<size_t>(count * layout.tile_bytes()));
+      NEREID_RETURN_IF_ERROR(writer_.write_weight(packed));
+      advance(static_cast<int64_t>(packed.size()));
+    }
+    return Status::ok();
+  }
+
+  Status copy(const graph::Value& v) {
+    NEREID_RETURN_IF_ERROR(writer_.begin_weight(v.name, ""));
+    for (const ConstTensorView& part : v.data.parts) {
+      const std::span<const std::byte> bytes(part.as<std::byte>(), static_cast<size_t>(part.bytes()));
+      NEREID_RETURN_IF_ERROR(writer_.write_weight(bytes));
+      advance(part.bytes());
+    }
+    return Status::ok();
+  }
+
+ private:
+  void advance(int64_t bytes) {
+    done_ += bytes;
+    if (progress_) progress_(std::min(done_, total_), total_);
+  }
+  engine::EngineWriter& writer_;
+  ThreadPool& pool_;
+  const ProgressFn& progress_;
+  std::vector<std::byte> buffer_;
+  int64_t done_ = 0, total_;
+};
+
+Json config_json(const llm::BuiltModel& model) {
+  const llm::ModelConfig& c = model.config;
+  return {{"architecture", c.architecture},
+          {"layers", c.layers},
+          {"hidden", c.hidden},
+          {"ffn", c.ffn},
+          {"heads", c.heads},
+          {"kv_heads", c.kv_heads},
+          {"head_dim", c.head_dim},
+          {"vocab", c.vocab},
+          {"context_length", c.context_length},
+          {"max_context", model.max_context}};
+}
+
+}  // namespace
+
+Result<BuildReport> build_engine(const import::ModelSource& source, const std::string& path,
+                                 const EngineOptions& options, ThreadPool& pool, const ProgressFn& progress) {
+  BuildReport report;
+  NEREID_TRY(llm::BuiltModel model, llm::build_model(arch_input(source), {.kv_dtype = DType::f16,
+                                                                          .page_tokens = options.page_tokens,
+                                                                          .max_context = options.max_context}));
+  if (std::string w = model.warning(); !w.empty()) report.warnings.push_back(std::move(w));
+  NEREID_TRY(report.passes, passes::run_pipeline(model.graph));
+  NEREID_TRY(token::TokenizerSpec tokenizer, read_tokenizer(source).with("the tokenizer of " + source.path));
+  Metadata metadata;
+  NEREID_RETURN_IF_ERROR(tokenizer.to_metadata(metadata));
+
+  const graph::Graph& g = model.graph;
+  int64_t total = 0;
+  for (graph::ValueId id : g.constants())
+    for (const ConstTensorView& part : g.value(id).data.parts) total += part.bytes();
+  NEREID_TRY(engine::EngineWriter writer, engine::EngineWriter::create(path));
+  WeightPacker packer(writer, pool, progress, total);
+  for (graph::ValueId id : g.constants()) {
+    const graph::Value& v = g.value(id);
+    NEREID_RETURN_IF_ERROR(wants_packing(g, id) ? packer.pack(v) : packer.copy(v));
+  }
+  Json info = {{"producer", "nereid"},
+               {"kind", "language-model"},
+               {"model", config_json(model)},
+               {"page_tokens", options.page_tokens},
+               {"source", {{"path", source.path}, {"bytes", source.total_bytes}}}};
+  NEREID_RETURN_IF_ERROR(writer.commit(std::move(info), graph::print(g, {.inline_elements = 0, .all_attributes = true}),
+                                       metadata.serialize()));
+  return report;
+}
+
+}  // namespace nereid::compile

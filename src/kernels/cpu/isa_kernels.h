@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+// The kernels that exist once per instruction set, as one table of functions for each.
+//
+// A kernel is called by every worker of a pool at the same time with the same parameters; each does its share. A kernel
+// may use worker.barrier() inside; it returns without a barrier, so the caller puts one before anybody reads its
+// results.
+#pragma once
+
+#include "base/cpu_info.h"
+#include "kernels/cpu/attention.h"
+#include "kernels/cpu/elementwise.h"
+#include "kernels/cpu/linear.h"
+
+namespace nereid::kernels {
+
+struct IsaKernels {
+  Isa isa;
+  void (*linear)(const LinearParams&, Worker&);
+  void (*attention)(const AttentionParams&, Worker&);
+  void (*rope_table)(const RopeTableParams&, Worker&);
+  void (*rope)(const RopeParams&, Worker&);
+  void (*embedding)(const EmbeddingParams&, Worker&);
+  void (*rms_norm)(const RmsNormParams&, Worker&);
+  void (*gated)(const GatedParams&, Worker&);
+  void (*add)(const AddParams&, Worker&);
+  void (*scale)(const ScaleParams&, Worker&);
+  void (*select_rows)(const SelectRowsParams&, Worker&);
+};
+
+// The kernels for an instruction set; those of the next lower one where this build has none.
+const IsaKernels& isa_kernels(Isa isa);
+
+#define NEREID_DECLARE_ISA(ns)                        \
+  namespace ns {                                      \
+  void linear(const LinearParams&, Worker&);          \
+  void attention(const AttentionParams&, Worker&);    \
+  void rope_table(const RopeTableParams&, Worker&);   \
+  void rope(const RopeParams&, Worker&);              \
+  void embedding(const EmbeddingParams&, Worker&);    \
+  void rms_norm(const RmsNormParams&, Worker&);       \
+  void gated(const GatedParams&, Worker&);            \
+  void add(const AddParams&, Worker&);                \
+  void scale(const ScaleParams&, Worker&);            \
+  void select_rows(const SelectRowsParams&, Worker&); \
+  }
+NEREID_DECLARE_ISA(baseline)
+NEREID_DECLARE_ISA(avx2)
+NEREID_DECLARE_ISA(avx512)
+#undef NEREID_DECLARE_ISA
+
+}  // namespace nereid::kernels

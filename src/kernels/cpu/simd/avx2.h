@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: Apache-2.0
+// Sixteen-lane vectors as two AVX2 halves (AVX2, FMA, F16C). The interface is described in simd/README.md.
+#pragma once
+
+#include <immintrin.h>
+
+#include <cstdint>
+#include <cstring>
+
+namespace nereid::kernels::avx2::simd {
+
+struct F32 {
+  __m256 lo, hi;
+};
+struct I32 {
+  __m256i lo, hi;
+};
+struct Bytes {
+  __m256i lo, hi;
+};
+
+// Tokens a linear tile keeps in registers: 2 x 4 sums leave room in 16 registers.
+inline constexpr int kTileTokens = 4;
+// maddubs saturates on full-range codes, so dot4_code8 subtracts the zero point itself.
+inline constexpr int kCode8Zero = 0;
+
+inline F32 load(const float* p) {
+  return {_mm256_loadu_ps(p), _mm256_loadu_ps(p + 8)};
+}
+inline void store(float* p, F32 a) {
+  _mm256_storeu_ps(p, a.lo);
+  _mm256_storeu_ps(p + 8, a.hi);
+}
+inline F32 load_partial(const float* p, int n) {
+  alignas(32) float t[16] = {};
+  std::memcpy(t, p, static_cast<size_t>(n) * sizeof(float));
+  return load(t);
+}
+inline void store_partial(float* p, F32 a, int n) {
+  alignas(32) float t[16];
+  store(t, a);
+  std::memcpy(p, t, static_cast<size_t>(n) * sizeof(float));
+}
+inline F32 set1(float x) {
+  return {_mm256_set1_ps(x), _mm256_set1_ps(x)};
+}
+inline F32 zero() {
+  return {_mm256_setzero_ps(), _mm256_setzero_ps()};
+}
+inline F32 add(F32 a, F32 b) {
+  return {_mm256_add_ps(a.lo, b.lo), _mm256_add_ps(a.hi, b.hi)};
+}
+inline F32 sub(F32 a, F32 b) {
+  return {_mm256_sub_ps(a.lo, b.lo), _mm256_sub_ps(a.hi, b.hi)};
+}
+inline F32 mul(F32 a, F32 b) {
+  return {_mm256_mul_ps(a.lo, b.lo), _mm256_mul_ps(a.hi, b.hi)};
+}
+inline F32 div(F32 a, F32 b) {
+  return {_mm256_div_ps(a.lo, b.lo), _mm256_div_ps(a.hi, b.hi)};
+}
+inline F32 max(F32 a, F32 b) {
+  return {_mm256_max_ps(a.lo, b.lo), _mm256_max_ps(a.hi, b.hi)};
+}
+inline F32 min(F32 a, F32 b) {
+  return {_mm256_min_ps(a.lo, b.lo), _mm256_min_ps(a.hi, b.hi)};
+}
+inline F32 fma(F32 a, F32 b, F32 c) {
+  return {_mm256_fmadd_ps(a.lo, b.lo, c.lo), _mm256_fmadd_ps(a.hi, b.hi, c.hi)};
+}
+inline F32 fnma(F32 a, F32 b, F32 c) {
+  return {_mm256_fnmadd_ps(a.lo, b.lo, c.lo), _mm256_fnmadd_ps(a.hi, b.hi, c.hi)};
+}
+inline F32 abs(F32 a) {
+  const __m256 sign = _mm256_set1_ps(-0.0f);
+  return {_mm256_andnot_ps(sign, a.lo), _mm256_andnot_ps(sign, a.hi)};
+}
+inline F32 sqrt(F32 a) {
+  return {_mm256_sqrt_ps(a.lo), _mm256_sqrt_ps(a.hi)};
+}
+inline F32 round(F32 a) {
+  constexpr int kMode = _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC;
+  return {_mm256_round_ps(a.lo, kMode), _mm256_round_ps(a.hi, kMode)};
+}
+inline float reduce_add(F32 a) {
+  const __m256 s = _mm256_add_ps(a.lo, a.hi);
+  __m128 q = _mm_add_ps(_mm256_castps256_ps128(s), _mm256_extractf128_ps(s, 1));
+  q = _mm_add_ps(q, _mm_movehl_ps(q, q));
+  return _mm_cvtss_f32(_mm_add_ss(q, _mm_shuffle_ps(q, q, 1)));
+}
+inline float reduce_max(F32 a) {
+  const __m256 s = _mm256_max_ps(a.lo, a.hi);
+  __m128 q = _mm_max_ps(_mm256_castps256_ps128(s), _mm256_extractf128_ps(s, 1));
+  q = _mm_max_ps(q, _mm_movehl_ps(q, q));
+  return _mm_cvtss_f32(_mm_max_ss(q, _mm_shuffle_ps(q, q, 1)));
+}
+inline F32 scale_by_pow2(F32 a, F32 n) {
+  // Adds n to the exponent field; the callers keep results in the normal range.
+  const __m256i lo = _mm256_slli_epi32(_mm256_cvtps_epi32(n.lo), 23);
+  const __m256i hi = _mm256_slli_epi32(_mm256_cvtps_epi32(n.hi), 23);
+  return {_mm256_castsi256_ps(_mm256_add_epi32(_mm256_castps_si256(a.lo), lo)),
+          _mm256_castsi256_ps(_mm256_add_epi32(_mm256_castps_si256(a.hi), hi))};
+}
+
+inline F32 load_f16(const uint16_t* p) {
+  const __m128i* q = reinterpret_cast<const __m128i*>(p);
+  return {_mm256_cvtph_ps(_mm_loadu_si128(q)), _mm256_cvtph_ps(_mm_loadu_si128(q + 1))};
+}
+inline void store_f16(uint16_t* p, F32 a) {
+  constexpr int kMode = _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC;
+  __m128i* q = reinterpret_cast<__m128i*>(p);
+  _mm_storeu_si128(q, _mm256_cvtps_ph(a.lo, kMode));
+  _mm_storeu_si128(q + 1, _mm256_cvtps_ph(a.hi, kMode));
+}
+inline F32 load_bf16(const uint16_t* p) {
+  const __m128i* q = reinterpret_cast<const __m128i*>(p);
+  return {_mm256_castsi256_ps(_mm256_slli_epi32(_mm256_cvtepu16_epi32(_mm_loadu_si128(q)), 16)),
+          _mm256_castsi256_ps(_mm256_slli_epi32(_mm256_cvtepu16_epi32(_mm_loadu_si128(q + 1)), 16))};
+}
+
+inline I32 izero() {
+  return {_mm256_setzero_si256(), _mm256_setzero_si256()};
+}
+inline I32 iset1(int32_t x) {
+  return {_mm256_set1_epi32(x), _mm256_set1_epi32(x)};
+}
+inline I32 iadd(I32 a, I32 b) {
+  return {_mm256_add_epi32(a.lo, b.lo), _mm256_add_epi32(a.hi, b.hi)};
+}
+inline int32_t ireduce_add(I32 a) {
+  const __m256i s = _mm256_add_epi32(a.lo, a.hi);
+  __m128i q = _mm_add_epi32(_mm256_castsi256_si128(s), _mm256_extracti128_si256(s, 1));
+  q = _mm_add_epi32(q, _mm_shuffle_epi32(q, 0x4e));
+  return _mm_cvtsi128_si32(_mm_add_epi32(q, _mm_shuffle_epi32(q, 0xb1)));
+}
+inline F32 to_f32(I32 a) {
+  return {_mm256_cvtepi32_ps(a.lo), _mm256_cvtepi32_ps(a.hi)};
+}
+inline I32 to_i32(F32 a) {
+  return {_mm256_cvtps_epi32(a.lo), _mm256_cvtps_epi32(a.hi)};
+}
+inline void store_i8(int8_t* p, I32 a) {
+  __m256i w = _mm256_permute4x64_epi64(_mm256_packs_epi32(a.lo, a.hi), 0xd8);  // 16 x i16 in order
+  const __m128i b = _mm_packs_epi16(_mm256_castsi256_si128(w), _mm256_extracti128_si256(w, 1));
+  _mm_storeu_si128(reinterpret_cast<__m128i*>(p), b);
+}
+
+inline Bytes load_bytes(const void* p) {
+  const __m256i* q = static_cast<const __m256i*>(p);
+  return {_mm256_loadu_si256(q), _mm256_loadu_si256(q + 1)};
+}
+inline Bytes low_nibbles(Bytes b) {
+  const __m256i m = _mm256_set1_epi8(0x0f);
+  return {_mm256_and_si256(b.lo, m), _mm256_and_si256(b.hi, m)};
+}
+inline Bytes high_nibbles(Bytes b) {
+  const __m256i m = _mm256_set1_epi8(0x0f);
+  return {_mm256_and_si256(_mm256_srli_epi16(b.lo, 4), m), _mm256_and_si256(_mm256_srli_epi16(b.hi, 4), m)};
+}
+inline Bytes broadcast4(const int8_t* p) {
+  int32_t x;
+  std::memcpy(&x, p, 4);
+  return {_mm256_set1_epi32(x), _mm256_set1_epi32(x)};
+}
+inline __m256i dot4_half(__m256i acc, __m256i u, __m256i s) {
+  return _mm256_add_epi32(acc, _mm256_madd_epi16(_mm256_maddubs_epi16(u, s), _mm256_set1_epi16(1)));
+}
+inline I32 dot4_small(I32 acc, Bytes u, Bytes s) {
+  return {dot4_half(acc.lo, u.lo, s.lo), dot4_half(acc.hi, u.hi, s.hi)};
+}
+inline __m256i dot4_signed_half(__m256i acc, __m256i u, __m256i s) {
+  const __m256i w = _mm256_xor_si256(u, _mm256_set1_epi8(static_cast<char>(0x80)));  // u - 128 as a signed byte
+  return dot4_half(acc, _mm256_abs_epi8(w), _mm256_sign_epi8(s, w));
+}
+inline I32 dot4_code8(I32 acc, Bytes u, Bytes s) {
+  return {dot4_signed_half(acc.lo, u.lo, s.lo), dot4_signed_half(acc.hi, u.hi, s.hi)};
+}
+inline void prefetch(const void* p) {
+  _mm_prefetch(static_cast<const char*>(p), _MM_HINT_T0);
+}
+
+}  // namespace nereid::kernels::avx2::simd

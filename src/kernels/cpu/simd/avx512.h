@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: Apache-2.0
+// Sixteen-lane vectors on AVX-512 (F, BW, VL, DQ, VNNI). The interface is described in simd/README.md.
+#pragma once
+
+#include <immintrin.h>
+
+#include <cstdint>
+
+namespace nereid::kernels::avx512::simd {
+
+struct F32 {
+  __m512 v;
+};
+struct I32 {
+  __m512i v;
+};
+struct Bytes {
+  __m512i v;
+};
+
+// Tokens a linear tile keeps in registers: 16 sums + 8 weight vectors + scales fit the 32 registers.
+inline constexpr int kTileTokens = 16;
+// dot4_code8 multiplies raw unsigned codes here; the caller subtracts 128 * sum(activations).
+inline constexpr int kCode8Zero = 128;
+
+inline F32 load(const float* p) {
+  return {_mm512_loadu_ps(p)};
+}
+inline void store(float* p, F32 a) {
+  _mm512_storeu_ps(p, a.v);
+}
+inline F32 load_partial(const float* p, int n) {
+  return {_mm512_maskz_loadu_ps(static_cast<__mmask16>((1u << n) - 1), p)};
+}
+inline void store_partial(float* p, F32 a, int n) {
+  _mm512_mask_storeu_ps(p, static_cast<__mmask16>((1u << n) - 1), a.v);
+}
+inline F32 set1(float x) {
+  return {_mm512_set1_ps(x)};
+}
+inline F32 zero() {
+  return {_mm512_setzero_ps()};
+}
+inline F32 add(F32 a, F32 b) {
+  return {_mm512_add_ps(a.v, b.v)};
+}
+inline F32 sub(F32 a, F32 b) {
+  return {_mm512_sub_ps(a.v, b.v)};
+}
+inline F32 mul(F32 a, F32 b) {
+  return {_mm512_mul_ps(a.v, b.v)};
+}
+inline F32 div(F32 a, F32 b) {
+  return {_mm512_div_ps(a.v, b.v)};
+}
+inline F32 max(F32 a, F32 b) {
+  return {_mm512_max_ps(a.v, b.v)};
+}
+inline F32 min(F32 a, F32 b) {
+  return {_mm512_min_ps(a.v, b.v)};
+}
+inline F32 fma(F32 a, F32 b, F32 c) {
+  return {_mm512_fmadd_ps(a.v, b.v, c.v)};
+}
+inline F32 fnma(F32 a, F32 b, F32 c) {
+  return {_mm512_fnmadd_ps(a.v, b.v, c.v)};
+}
+inline F32 abs(F32 a) {
+  return {_mm512_abs_ps(a.v)};
+}
+inline F32 sqrt(F32 a) {
+  return {_mm512_sqrt_ps(a.v)};
+}
+inline F32 round(F32 a) {
+  return {_mm512_roundscale_ps(a.v, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC)};
+}
+inline float reduce_add(F32 a) {
+  return _mm512_reduce_add_ps(a.v);
+}
+inline float reduce_max(F32 a) {
+  return _mm512_reduce_max_ps(a.v);
+}
+// a * 2^n for integral n
+inline F32 scale_by_pow2(F32 a, F32 n) {
+  return {_mm512_scalef_ps(a.v, n.v)};
+}
+
+inline F32 load_f16(const uint16_t* p) {
+  return {_mm512_cvtph_ps(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(p)))};
+}
+inline void store_f16(uint16_t* p, F32 a) {
+  _mm256_storeu_si256(reinterpret_cast<__m256i*>(p),
+                      _mm512_cvtps_ph(a.v, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC));
+}
+inline F32 load_bf16(const uint16_t* p) {
+  const __m512i wide = _mm512_cvtepu16_epi32(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(p)));
+  return {_mm512_castsi512_ps(_mm512_slli_epi32(wide, 16))};
+}
+
+inline I32 izero() {
+  return {_mm512_setzero_si512()};
+}
+inline I32 iadd(I32 a, I32 b) {
+  return {_mm512_add_epi32(a.v, b.v)};
+}
+inline I32 iset1(int32_t x) {
+  return {_mm512_set1_epi32(x)};
+}
+inline int32_t ireduce_add(I32 a) {
+  return _mm512_reduce_add_epi32(a.v);
+}
+inline F32 to_f32(I32 a) {
+  return {_mm512_cvtepi32_ps(a.v)};
+}
+inline I32 to_i32(F32 a) {
+  return {_mm512_cvtps_epi32(a.v)};
+}
+inline void store_i8(int8_t* p, I32 a) {
+  _mm_storeu_si128(reinterpret_cast<__m128i*>(p), _mm512_cvtsepi32_epi8(a.v));
+}
+
+inline Bytes load_bytes(const void* p) {
+  return {_mm512_loadu_si512(p)};
+}
+inline Bytes low_nibbles(Bytes b) {
+  return {_mm512_and_si512(b.v, _mm512_set1_epi8(0x0f))};
+}
+inline Bytes high_nibbles(Bytes b) {
+  return {_mm512_and_si512(_mm512_srli_epi16(b.v, 4), _mm512_set1_epi8(0x0f))};
+}
+inline Bytes broadcast4(const int8_t* p) {
+  int32_t x;
+  __builtin_memcpy(&x, p, 4);
+  return {_mm512_set1_epi32(x)};
+}
+inline I32 dot4_small(I32 acc, Bytes u, Bytes s) {
+  return {_mm512_dpbusd_epi32(acc.v, u.v, s.v)};
+}
+inline I32 dot4_code8(I32 acc, Bytes u, Bytes s) {
+  return {_mm512_dpbusd_epi32(acc.v, u.v, s.v)};
+}
+inline void prefetch(const void* p) {
+  _mm_prefetch(static_cast<const char*>(p), _MM_HINT_T0);
+}
+
+}  // namespace nereid::kernels::avx512::simd

@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: Apache-2.0
+// Sixteen-lane vectors as four 16-byte ones in the compiler's own vector types: SSE2 and NEON without intrinsics.
+// The interface is described in simd/README.md.
+#pragma once
+
+#include <cstdint>
+#include <cstring>
+
+#include "base/float_convert.h"
+
+namespace nereid::kernels::baseline::simd {
+
+typedef float V4f __attribute__((vector_size(16)));
+typedef int32_t V4i __attribute__((vector_size(16)));
+
+struct F32 {
+  V4f v[4];
+};
+struct I32 {
+  V4i v[4];
+};
+struct Bytes {
+  uint8_t v[64];
+};
+
+inline constexpr int kTileTokens = 4;
+inline constexpr int kCode8Zero = 128;
+
+// r.v[i] = f(i) for the four quarters.
+template <typename R, typename F>
+inline R quarters(F f) {
+  R r;
+  for (int i = 0; i < 4; ++i) r.v[i] = f(i);
+  return r;
+}
+// One lane at a time, for what the vector types lack.
+template <typename F>
+inline F32 lanes(const F32& a, F f) {
+  float t[16];
+  std::memcpy(t, a.v, 64);
+  for (float& x : t) x = f(x);
+  F32 r;
+  std::memcpy(r.v, t, 64);
+  return r;
+}
+
+inline F32 load(const float* p) {
+  F32 r;
+  std::memcpy(r.v, p, 64);
+  return r;
+}
+inline void store(float* p, const F32& a) {
+  std::memcpy(p, a.v, 64);
+}
+inline F32 load_partial(const float* p, int n) {
+  F32 r = {};
+  std::memcpy(r.v, p, static_cast<size_t>(n) * sizeof(float));
+  return r;
+}
+inline void store_partial(float* p, const F32& a, int n) {
+  std::memcpy(p, a.v, static_cast<size_t>(n) * sizeof(float));
+}
+inline F32 set1(float x) {
+  return quarters<F32>([&](int) { return V4f{x, x, x, x}; });
+}
+inline F32 zero() {
+  return {};
+}
+inline F32 add(const F32& a, const F32& b) {
+  return quarters<F32>([&](int i) { return a.v[i] + b.v[i]; });
+}
+inline F32 sub(const F32& a, const F32& b) {
+  return quarters<F32>([&](int i) { return a.v[i] - b.v[i]; });
+}
+inline F32 mul(const F32& a, const F32& b) {
+  return quarters<F32>([&](int i) { return a.v[i] * b.v[i]; });
+}
+inline F32 div(const F32& a, const F32& b) {
+  return quarters<F32>([&](int i) { return a.v[i] / b.v[i]; });
+}
+inline F32 max(const F32& a, const F32& b) {
+  return quarters<F32>([&](int i) { return a.v[i] > b.v[i] ? a.v[i] : b.v[i]; });
+}
+inline F32 min(const F32& a, const F32& b) {
+  return quarters<F32>([&](int i) { return a.v[i] < b.v[i] ? a.v[i] : b.v[i]; });
+}
+inline F32 fma(const F32& a, const F32& b, const F32& c) {
+  return quarters<F32>([&](int i) { return a.v[i] * b.v[i] + c.v[i]; });
+}
+inline F32 fnma(const F32& a, const F32& b, const F32& c) {
+  return quarters<F32>([&](int i) { return c.v[i] - a.v[i] * b.v[i]; });
+}
+inline F32 abs(const F32& a) {
+  return quarters<F32>([&](int i) { return a.v[i] < 0 ? -a.v[i] : a.v[i]; });
+}
+inline F32 sqrt(const F32& a) {
+  return lanes(a, [](float x) { return __builtin_sqrtf(x); });
+}
+// Nearest, ties to even: adding and taking away 1.5 * 2^23 rounds any |x| < 2^22.
+inline F32 round(const F32& a) {
+  const V4f big = {12582912.0f, 12582912.0f, 12582912.0f, 12582912.0f};
+  return quarters<F32>([&](int i) { return (a.v[i] + big) - big; });
+}
+inline float reduce_add(const F32& a) {
+  const V4f s = (a.v[0] + a.v[1]) + (a.v[2] + a.v[3]);
+  return (s[0] + s[1]) + (s[2] + s[3]);
+}
+inline float reduce_max(const F32& a) {
+  const F32 m = max(a, F32{{a.v[1], a.v[0], a.v[3], a.v[2]}});
+  const V4f s = m.v[0] > m.v[2] ? m.v[0] : m.v[2];
+  const float lo = s[0] > s[1] ? s[0] : s[1];
+  const float hi = s[2] > s[3] ? s[2] : s[3];
+  return lo > hi ? lo : hi;
+}
+inline I32 to_i32(const F32& a) {
+  const F32 r = round(a);
+  return quarters<I32>([&](int i) { return __builtin_convertvector(r.v[i], V4i); });
+}
+// Adds n to the exponent field; the callers keep results in the normal range.
+inline F32 scale_by_pow2(const F32& a, const F32& n) {
+  const I32 e = to_i32(n);
+  return quarters<F32>([&](int i) { return reinterpret_cast<V4f>(reinterpret_cast<V4i>(a.v[i]) + (e.v[i] << 23)); });
+}
+
+inline F32 load_f16(const uint16_t* p) {
+  float t[16];
+  for (int i = 0; i < 16; ++i) t[i] = f16_to_f32(p[i]);
+  return load(t);
+}
+inline void store_f16(uint16_t* p, const F32& a) {
+  float t[16];
+  store(t, a);
+  for (int i = 0; i < 16; ++i) p[i] = f32_to_f16(t[i]);
+}
+inline F32 load_bf16(const uint16_t* p) {
+  float t[16];
+  for (int i = 0; i < 16; ++i) t[i] = bf16_to_f32(p[i]);
+  return load(t);
+}
+
+inline I32 izero() {
+  return {};
+}
+inline I32 iset1(int32_t x) {
+  return quarters<I32>([&](int) { return V4i{x, x, x, x}; });
+}
+inline I32 iadd(const I32& a, const I32& b) {
+  return quarters<I32>([&](int i) { return a.v[i] + b.v[i]; });
+}
+inline int32_t ireduce_add(const I32& a) {
+  const V4i s = (a.v[0] + a.v[1]) + (a.v[2] + a.v[3]);
+  return (s[0] + s[1]) + (s[2] + s[3]);
+}
+inline F32 to_f32(const I32& a) {
+  return quarters<F32>([&](int i) { return __builtin_convertvector(a.v[i], V4f); });
+}
+inline void store_i8(int8_t* p, const I32& a) {
+  int32_t t[16];
+  std::memcpy(t, a.v, 64);
+  for (int i = 0; i < 16; ++i) p[i] = static_cast<int8_t>(t[i] < -128 ? -128 : t[i] > 127 ? 127 : t[i]);
+}
+
+inline Bytes load_bytes(const void* p) {
+  Bytes b;
+  std::memcpy(b.v, p, 64);
+  return b;
+}
+inline Bytes low_nibbles(const Bytes& b) {
+  Bytes r;
+  for (int i = 0; i < 64; ++i) r.v[i] = b.v[i] & 15;
+  return r;
+}
+inline Bytes high_nibbles(const Bytes& b) {
+  Bytes r;
+  for (int i = 0; i < 64; ++i) r.v[i] = static_cast<uint8_t>(b.v[i] >> 4);
+  return r;
+}
+inline Bytes broadcast4(const int8_t* p) {
+  Bytes r;
+  for (int i = 0; i < 16; ++i) std::memcpy(r.v + 4 * i, p, 4);
+  return r;
+}
+// Not inlined into the unrolled callers: they would take minutes to compile, and this path is for old machines.
+[[gnu::noinline]] inline I32 dot4_small(const I32& acc, const Bytes& u, const Bytes& s) {
+  int32_t t[16];
+  std::memcpy(t, acc.v, 64);
+  for (int i = 0; i < 16; ++i) {
+    int32_t sum = 0;
+    for (int j = 0; j < 4; ++j) sum += int32_t{u.v[4 * i + j]} * static_cast<int8_t>(s.v[4 * i + j]);
+    t[i] += sum;
+  }
+  I32 r;
+  std::memcpy(r.v, t, 64);
+  return r;
+}
+inline I32 dot4_code8(const I32& acc, const Bytes& u, const Bytes& s) {
+  return dot4_small(acc, u, s);
+}
+inline void prefetch(const void* p) {
+  __builtin_prefetch(p);
+}
+
+}  // namespace nereid::kernels::baseline::simd

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+// One prompt to one answer: prefill in chunks, then token by token, with sampling, stops and streaming text.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "llm/run/language_model.h"
+#include "llm/sample/sampler.h"
+
+namespace nereid::llm {
+
+enum class FinishReason : uint8_t { kStop, kLength, kCancelled };
+std::string_view finish_reason_name(FinishReason reason);  // "stop", "length", "cancelled"
+
+struct Generated {
+  std::vector<int32_t> tokens;  // without the prompt and without the end token
+  std::string text;
+  FinishReason finish_reason = FinishReason::kStop;
+  int64_t prompt_tokens = 0;
+  int64_t reused_tokens = 0;  // of the prompt, found in the cache from the last call
+  double time_to_first_token_ms = 0;
+  double prefill_ms = 0;
+  double decode_ms = 0;  // of the tokens after the first
+  double tokens_per_second() const;
+};
+
+// What has just become final; returning false ends the generation (kCancelled).
+struct Piece {
+  std::string_view text;  // may be empty while a character or a possible stop string is incomplete
+  int32_t token = 0;
+  const sample::SampleResult* sample = nullptr;
+};
+using PieceFn = std::function<bool(const Piece&)>;
+
+// Holds one sequence: a prompt that begins with what the sequence holds already is only computed from where it differs,
+// so a chat costs each turn once. One thread at a time.
+class Generator {
+ public:
+  explicit Generator(LanguageModel& model, int32_t sequence = 0);
+
+  // Errors: kInvalidArgument for a prompt that is empty or longer than the context (both lengths named) or bad
+  // parameters. Generation that reaches the context's end finishes with kLength. Ctrl-C (base/interrupt.h) or a false
+  // from `on_piece` finishes with kCancelled.
+  Result<Generated> generate(std::span<const int32_t> prompt, const sample::SamplingParams& params,
+                             const PieceFn& on_piece = {});
+
+  // Forgets the sequence.
+  void reset();
+
+ private:
+  LanguageModel& model_;
+  int32_t sequence_;
+  std::vector<int32_t> held_;  // tokens whose keys and values are in the cache
+};
+
+}  // namespace nereid::llm

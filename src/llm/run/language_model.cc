@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "llm/run/language_model.h"
+
+#include <algorithm>
+#include <cstring>
+
+namespace nereid::llm {
+
+Result<std::unique_ptr<LanguageModel>> LanguageModel::load(const engine::EngineFile& file, const LoadOptions& options,
+                                                           ThreadPool& pool) {
+  std::unique_ptr<LanguageModel> m(new LanguageModel);
+  m->options_ = options;
+  m->info_ = file.info();
+  const Json model = m->info_.value("model", Json::object());
+  m->vocab_ = model.value("vocab", int64_t{0});
+  const int64_t own_context = model.value("max_context", int64_t{0});
+  if (m->vocab_ <= 0 || own_context <= 0)
+    return invalid_argument("the engine '{}' describes no language model", file.path());
+  constexpr int64_t kDefaultContext = 8192;
+  m->context_tokens_ = options.context_tokens ? options.context_tokens : std::min(own_context, kDefaultContext);
+  if (m->context_tokens_ > own_context)
+    return invalid_argument("a context of {} tokens was asked for, but the model is made for at most {}",
+                            m->context_tokens_, own_context);
+
+  NEREID_TRY(m->program_, runtime::Program::load(file, options.isa, pool));
+  const int64_t page_tokens = m->info_.value("page_tokens", int64_t{16});
+  m->pages_per_sequence_ = (m->context_tokens_ + page_tokens - 1) / page_tokens;
+  runtime::ContextOptions context;
+  context.bounds = {{"tokens", options.step_tokens},
+                    {"outputs", options.max_outputs},
+                    {"sequences", options.max_sequences},
+                    {"pages_per_sequence", m->pages_per_sequence_},
+                    {"pages", m->pages_per_sequence_ * options.max_sequences}};
+  NEREID_RETURN_IF_ERROR(m->make_cache(m->program_->graph(), context));
+  NEREID_TRY(m->context_, runtime::Context::create(m->program_, pool, context));
+  m->tokens_symbol_ = m->context_->symbol("tokens");
+  m->outputs_symbol_ = m->context_->symbol("outputs");
+
+  // Every sequence owns its pages for good: page p of sequence s is s * pages_per_sequence + p.
+  int32_t* table = m->context_->input<int32_t>("page_table");
+  for (int64_t i = 0; i < options.max_sequences * m->pages_per_sequence_; ++i) table[i] = static_cast<int32_t>(i);
+
+  NEREID_TRY(const Metadata metadata, Metadata::parse(file.metadata()).with("the engine's metadata"));
+  NEREID_TRY(token::TokenizerSpec spec, token::TokenizerSpec::from_metadata(metadata));
+  NEREID_TRY(m->tokenizer_, token::make_tokenizer(std::move(spec)));
+  if (const std::string& source = m->tokenizer_->chat_template(); !source.empty()) {
+    NEREID_TRY(m->chat_template_, chat::ChatTemplate::parse(source));
+  }
+  return m;
+}
+
+Status LanguageModel::make_cache(const graph::Graph& graph, runtime::ContextOptions& options) {
+  for (graph::ValueId id : graph.states()) {
+    const graph::Value& v = graph.value(id);
+    int64_t elements = 1;
+    for (const Dim& d : v.type.shape.dims()) {
+      const auto bound = d.is_static() ? options.bounds.end() : options.bounds.find(d.symbol());
+      const int64_t size = d.is_static() ? d.size() : bound == options.bounds.end() ? -1 : bound->second;
+      if (size <= 0 || __builtin_mul_overflow(elements, size, &elements))
+        return exhausted("the key/value cache '{}' for {} tokens is too large", v.name, context_tokens_);
+    }
+    const std::optional<int64_t> bytes = dtype_bytes(v.type.dtype, elements);
+    if (!bytes) return exhausted("the key/value cache '{}' for {} tokens is too large", v.name, context_tokens_);
+    // Small pages: a sequence touches what it uses, where 2 MiB pages would take all of a short context at once.
+    NEREID_TRY(Buffer memory, Buffer::allocate(static_cast<size_t>(*bytes)));
+    options.states[v.name] = memory.data();
+    cache_.push_back(std::move(memory));
+    cache_bytes_per_token_ +=
+        *bytes / (pages_per_sequence_ * options_.max_sequences) / info_.value("page_tokens", int64_t{16});
+  }
+  return Status::ok();
+}
+
+Status LanguageModel::step(const StepInput& in) {
+  const auto n = static_cast<int64_t>(in.tokens.size());
+  if (n == 0 || n > options_.step_tokens || in.positions.size() != in.tokens.size() ||
+      in.sequences.size() != in.tokens.size())
+    return invalid_argument("a step takes 1 to {} tokens with a position and a sequence each, found {}, {} and {}",
+                            options_.step_tokens, n, in.positions.size(), in.sequences.size());
+  if (static_cast<int64_t>(in.output_rows.size()) > options_.max_outputs)
+    return invalid_argument("a step gives the logits of at most {} tokens, {} were asked for", options_.max_outputs,
+                            in.output_rows.size());
+  for (int64_t i = 0; i < n; ++i) {
+    const auto at = static_cast<size_t>(i);
+    if (in.tokens[at] < 0 || in.tokens[at] >= vocab_)
+      return invalid_argument("token {} is outside the vocabulary of {}", in.tokens[at], vocab_);
+    if (in.positions[at] < 0 || in.positions[at] >= context_tokens_)
+      return exhausted("position {} is past the context of {} tokens", in.positions[at], context_tokens_);
+    if (in.sequences[at] < 0 || in.sequences[at] >= options_.max_sequences)
+      return invalid_argument("sequence {} is not below {}", in.sequences[at], options_.max_sequences);
+  }
+  for (int32_t row : in.output_rows)
+    if (row < 0 || row >= n) return invalid_argument("output row {} is not one of the step's {} tokens", row, n);
+  const auto copy = [](std::span<const int32_t> from, int32_t* to) { std::copy(from.begin(), from.end(), to); };
+  copy(in.tokens, context_->input<int32_t>("tokens"));
+  copy(in.positions, context_->input<int32_t>("positions"));
+  copy(in.sequences, context_->input<int32_t>("sequence"));
+  copy(in.output_rows, context_->input<int32_t>("output_rows"));
+  context_->set_size(tokens_symbol_, n);
+  context_->set_size(outputs_symbol_, static_cast<int64_t>(in.output_rows.size()));
+  context_->run();
+  return Status::ok();
+}
+
+std::span<float> LanguageModel::logits(int64_t row) {
+  const float* p = context_->output("logits") + row * context_->output_stride("logits");
+  // The caller may scale and mask them: they are its own until the next step.
+  return {const_cast<float*>(p), static_cast<size_t>(vocab_)};
+}
+
+double LanguageModel::bytes_per_token(int64_t position) const {
+  // A table used only for lookups is read one row a token; a tied one is streamed by the head.
+  double bytes = 0;
+  const graph::Graph& g = program_->graph();
+  for (graph::ValueId id : g.constants()) {
+    const runtime::Weight* w = program_->weight(id);
+    if (!w || !w->is_packed) continue;
+    bool streamed = false;
+    for (graph::NodeId n : g.users(id)) streamed |= g.node(n).op->name != "embedding";
+    if (streamed) bytes += static_cast<double>(w->packed.layout.bytes());
+  }
+  return bytes + static_cast<double>(cache_bytes_per_token_) * static_cast<double>(position);
+}
+
+}  // namespace nereid::llm

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+// A language model ready to run: an engine's program, its key/value cache, its tokenizer and chat template.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/buffer.h"
+#include "base/cpu_info.h"
+#include "base/thread_pool.h"
+#include "engine/engine_file.h"
+#include "llm/chat/chat_template.h"
+#include "llm/token/tokenizer.h"
+#include "runtime/context.h"
+
+namespace nereid::llm {
+
+struct LoadOptions {
+  Isa isa = Isa::baseline;     // the kernels to use; best_isa() is the usual value
+  int64_t context_tokens = 0;  // longest sequence, prompt and answer; 0: the model's, at most 8192
+  int64_t max_sequences = 1;   // sequences that live at the same time
+  int64_t step_tokens = 512;   // tokens of one step: prompts are run in chunks of that size
+  int64_t max_outputs = 1;     // rows of logits of one step
+};
+
+// One step's work: tokens of one or more sequences, each at its position. Sequence ids are below max_sequences; a
+// sequence's positions are filled in order from 0.
+struct StepInput {
+  std::span<const int32_t> tokens;
+  std::span<const int32_t> positions;
+  std::span<const int32_t> sequences;
+  std::span<const int32_t> output_rows;  // which of the tokens want logits
+};
+
+// Not thread-safe: one thread steps a model at a time; the pool does the work.
+class LanguageModel {
+ public:
+  static Result<std::unique_ptr<LanguageModel>> load(const engine::EngineFile& file, const LoadOptions& options,
+                                                     ThreadPool& pool);
+
+  const token::Tokenizer& tokenizer() const { return *tokenizer_; }
+  // The model's own template; nothing if it has none (then chat::... fallbacks apply).
+  const std::optional<chat::ChatTemplate>& chat_template() const { return chat_template_; }
+  int64_t vocab() const { return vocab_; }
+  int64_t context_tokens() const { return context_tokens_; }
+  int64_t step_tokens() const { return options_.step_tokens; }
+  const Json& info() const { return info_; }
+
+  // Runs one step; logits of row i of output_rows are logits(i), `vocab` long, valid until the next step.
+  // kInvalidArgument: a token outside the vocabulary, a position past the context, too many tokens or outputs.
+  Status step(const StepInput& input);
+  std::span<float> logits(int64_t row);
+
+  // Bytes that one generated token has to read: all weights once, embedding rows aside; plus the cache at `position`.
+  double bytes_per_token(int64_t position) const;
+  int64_t weights_bytes() const { return program_->weights_bytes(); }
+  const kernels::IsaKernels& kernels() const { return program_->kernels(); }
+  runtime::Context& context() { return *context_; }
+
+ private:
+  LanguageModel() = default;
+  Status make_cache(const graph::Graph& graph, runtime::ContextOptions& options);
+
+  LoadOptions options_;
+  Json info_;
+  std::shared_ptr<const runtime::Program> program_;
+  std::vector<Buffer> cache_;
+  std::unique_ptr<runtime::Context> context_;
+  std::unique_ptr<token::Tokenizer> tokenizer_;
+  std::optional<chat::ChatTemplate> chat_template_;
+  int64_t vocab_ = 0, context_tokens_ = 0, pages_per_sequence_ = 0, cache_bytes_per_token_ = 0;
+  int tokens_symbol_ = 0, outputs_symbol_ = 0, sequences_symbol_ = 0;
+};
+
+}  // namespace nereid::llm

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+// attention with its paged cache, and rope on its own.
+#include "runtime/bind_rows.h"
+
+namespace nereid::runtime {
+
+Result<std::unique_ptr<Step>> bind_attention(BindContext& c, const graph::Node& node) {
+  const auto& in = node.inputs;
+  const Slot &q = c.slot(in[0]), &k = c.slot(in[1]), &v = c.slot(in[2]);
+  const Slot &k_cache = c.slot(in[3]), &v_cache = c.slot(in[4]), &table = c.slot(in[7]);
+  kernels::AttentionParams p;
+  p.heads = static_cast<int>(node.attrs.integer("heads"));
+  p.kv_heads = static_cast<int>(node.attrs.integer("kv_heads"));
+  p.head_dim = static_cast<int>(node.attrs.integer("head_dim"));
+  p.page_tokens = static_cast<int>(c.value(in[3]).type.shape[2].size());
+  if (p.head_dim % 16 || p.head_dim > kernels::kMaxHeadDim)
+    return unsupported("head_dim {} is not a multiple of 16 up to {}", p.head_dim, kernels::kMaxHeadDim);
+  if (p.page_tokens % 16) return unsupported("pages of {} tokens are not a multiple of 16", p.page_tokens);
+  if (k_cache.dtype != DType::f16 || v_cache.dtype != DType::f16) return unsupported("the cache is not f16");
+  if (c.graph().users(in[0]).size() != 1) return unsupported("the queries are used elsewhere too");
+  p.q = q.f32();
+  p.q_stride = q.stride;
+  p.k = k.f32();
+  p.k_stride = k.stride;
+  p.v = v.f32();
+  p.v_stride = v.stride;
+  p.scale = static_cast<float>(node.attrs.real("scale"));
+  p.softcap = static_cast<float>(node.attrs.real("softcap"));
+  p.window = node.attrs.integer("window");
+  p.positions = c.slot(in[5]).i32();
+  p.sequence = c.slot(in[6]).i32();
+  p.page_table = table.i32();
+  p.pages_per_sequence = table.stride;
+  p.k_cache = reinterpret_cast<uint16_t*>(k_cache.data);
+  p.v_cache = reinterpret_cast<uint16_t*>(v_cache.data);
+  if (in.size() > 8 && in[8].valid()) {
+    p.rotary_dim = static_cast<int>(2 * c.value(in[8]).type.shape[0].size());
+    if (p.rotary_dim > p.head_dim) return unsupported("the rotation is wider than a head");
+    NEREID_TRY(p.cos_sin, c.rope_table(in[5], in[8], node.attrs.real("rope_scale")));
+    p.rope_interleaved = node.attrs.boolean("rope_interleaved");
+  }
+  const Slot& y = c.slot(node.outputs[0]);
+  p.y = y.f32();
+  p.y_stride = y.stride;
+  return std::unique_ptr<Step>(std::make_unique<KernelStep<kernels::AttentionParams>>(
+      c.program().kernels().attention, p, &kernels::AttentionParams::tokens, q.rows));
+}
+
+Result<std::unique_ptr<Step>> bind_rope(BindContext& c, const graph::Node& node) {
+  const Slot &x = c.slot(node.inputs[0]), &y = c.slot(node.outputs[0]);
+  kernels::RopeParams p{.x = x.f32(), .x_stride = x.stride, .y = y.f32(), .y_stride = y.stride};
+  p.head_dim = static_cast<int>(node.attrs.integer("head_dim"));
+  p.heads = static_cast<int>(x.cols / p.head_dim);
+  p.rotary_dim = static_cast<int>(2 * c.value(node.inputs[2]).type.shape[0].size());
+  p.interleaved = node.attrs.boolean("interleaved");
+  NEREID_TRY(p.cos_sin, c.rope_table(node.inputs[1], node.inputs[2], node.attrs.real("scale")));
+  return std::unique_ptr<Step>(std::make_unique<KernelStep<kernels::RopeParams>>(c.program().kernels().rope, p,
+                                                                                 &kernels::RopeParams::tokens, x.rows));
+}
+
+}  // namespace nereid::runtime

@@ -1,0 +1,277 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "runtime/context.h"
+
+#include <algorithm>
+#include <tuple>
+
+#include "base/clock.h"
+#include "runtime/bind.h"
+
+namespace nereid::runtime {
+namespace {
+
+constexpr int64_t kAlignment = 64;
+int64_t aligned(int64_t bytes) {
+  return (bytes + kAlignment - 1) / kAlignment * kAlignment;
+}
+
+}  // namespace
+
+struct Context::Impl final : BindContext {
+  std::shared_ptr<const Program> program_;
+  ThreadPool* pool = nullptr;
+  std::vector<std::string> symbols;
+  Sizes sizes;
+  std::vector<int64_t> bounds;  // by symbol
+  std::vector<Slot> slots;      // by value id; data null for constants and dead values
+  std::vector<std::unique_ptr<Step>> steps;
+  std::vector<std::string> notes;
+  std::vector<Buffer> memory;
+  Buffer scratch;
+  int64_t scratch_bytes = 0;
+  std::vector<std::byte**> scratch_users;
+  std::map<std::tuple<int32_t, int32_t, double>, const float*> rope_tables;
+  bool profiling = false;
+  std::vector<int64_t> step_ns;
+
+  // BindContext
+  const Program& program() const override { return *program_; }
+  const Slot& slot(graph::ValueId id) const override { return slots[static_cast<size_t>(id.v)]; }
+  int workers() const override { return pool->size(); }
+  int64_t bound(Count c) const override { return c.symbol < 0 ? c.constant : bounds[static_cast<size_t>(c.symbol)]; }
+  void want_scratch(int64_t bytes, std::byte** where) override {
+    scratch_bytes = std::max(scratch_bytes, bytes);
+    scratch_users.push_back(where);
+  }
+  Result<const float*> rope_table(graph::ValueId positions, graph::ValueId inv_freq, double scale) override {
+    const auto key = std::tuple(positions.v, inv_freq.v, scale);
+    if (const auto it = rope_tables.find(key); it != rope_tables.end()) return it->second;
+    const float* frequencies = program_->f32_constant(inv_freq);
+    if (!frequencies) return unsupported("the rope frequencies are no f32 constant");
+    const Slot& p = slot(positions);
+    const int rotary_dim = static_cast<int>(2 * value(inv_freq).type.shape[0].size());
+    NEREID_TRY(std::byte * data, allocate(bound(p.rows) * rotary_dim * 4));
+    auto* table = reinterpret_cast<float*>(data);
+    kernels::RopeTableParams params{.positions = p.i32(),
+                                    .inv_freq = frequencies,
+                                    .rotary_dim = rotary_dim,
+                                    .scale = static_cast<float>(scale),
+                                    .cos_sin = table};
+    auto step = std::make_unique<KernelStep<kernels::RopeTableParams>>(program_->kernels().rope_table, params,
+                                                                       &kernels::RopeTableParams::tokens, p.rows);
+    step->label = "rope_table %" + value(inv_freq).name;
+    steps.push_back(std::move(step));
+    return rope_tables[key] = table;
+  }
+
+  Result<std::byte*> allocate(int64_t bytes) {
+    NEREID_TRY(Buffer b, Buffer::allocate(static_cast<size_t>(std::max<int64_t>(bytes, 1)),
+                                          bytes >= (8 << 20) ? PageSize::kHuge : PageSize::kDefault));
+    memory.push_back(std::move(b));
+    return memory.back().data();
+  }
+
+  Result<Count> count_of(const Dim& dim, const ContextOptions& options) {
+    if (dim.is_static()) return Count{-1, dim.size()};
+    for (size_t i = 0; i < symbols.size(); ++i)
+      if (symbols[i] == dim.symbol()) return Count{static_cast<int>(i), 0};
+    const auto it = options.bounds.find(dim.symbol());
+    if (it == options.bounds.end())
+      return invalid_argument("the symbolic dimension '{}' has no bound; give its largest value", dim.symbol());
+    symbols.push_back(dim.symbol());
+    bounds.push_back(it->second);
+    return Count{static_cast<int>(symbols.size()) - 1, 0};
+  }
+
+  // Shape of a value as a slot: all but the last dimension are rows.
+  Status describe(graph::ValueId id, const ContextOptions& options) {
+    const graph::Value& v = value(id);
+    Slot& s = slots[static_cast<size_t>(id.v)];
+    s.dtype = v.type.dtype;
+    for (const Dim& d : v.type.shape.dims()) {
+      NEREID_TRY(Count c, count_of(d, options).with("value '" + v.name + "'"));
+      s.dims.push_back(c);
+    }
+    const int rank = v.type.shape.rank();
+    s.cols = rank ? bound(s.dims.back()) : 1;
+    s.stride = s.cols;
+    if (rank == 1) {  // a vector: one element a row
+      s.cols = s.stride = 1;
+      s.rows = s.dims[0];
+    } else if (rank == 2) {
+      s.rows = s.dims[0];
+    } else {
+      int64_t rows = 1;
+      for (int i = 0; i + 1 < rank; ++i) rows *= bound(s.dims[static_cast<size_t>(i)]);
+      s.rows = {-1, rows};
+    }
+    return Status::ok();
+  }
+
+  int64_t slot_bytes(const Slot& s) const {
+    int64_t elements = bound(s.rows) * s.stride;
+    return aligned(*dtype_bytes(s.dtype, elements) + kAlignment);
+  }
+
+  // The split whose results are views: its source must be a slot of its own.
+  bool is_view(const graph::Node& node) const {
+    return node.op->name == "split" && value(node.inputs[0]).type.shape.rank() == 2;
+  }
+
+  Status place(const ContextOptions& options) {
+    const graph::Graph& g = graph();
+    slots.resize(g.value_count());
+    for (graph::ValueId id : g.inputs()) {
+      NEREID_RETURN_IF_ERROR(describe(id, options));
+      NEREID_TRY(slots[static_cast<size_t>(id.v)].data, allocate(slot_bytes(slot(id))));
+    }
+    for (graph::ValueId id : g.states()) {
+      NEREID_RETURN_IF_ERROR(describe(id, options));
+      const auto it = options.states.find(value(id).name);
+      if (it == options.states.end() || !it->second)
+        return invalid_argument("the state '{}' has no memory", value(id).name);
+      slots[static_cast<size_t>(id.v)].data = it->second;
+    }
+    for (graph::NodeId n : g.order()) {
+      const graph::Node& node = g.node(n);
+      for (graph::ValueId id : node.outputs) NEREID_RETURN_IF_ERROR(describe(id, options));
+      if (is_view(node)) {
+        const Slot& source = slot(node.inputs[0]);
+        int64_t offset = 0;
+        for (graph::ValueId id : node.outputs) {
+          Slot& s = slots[static_cast<size_t>(id.v)];
+          s.data = source.data + offset * dtype_info(s.dtype).block_bytes;
+          s.stride = source.stride;
+          offset += s.cols;
+        }
+        continue;
+      }
+      for (graph::ValueId id : node.outputs) {
+        NEREID_TRY(slots[static_cast<size_t>(id.v)].data, allocate(slot_bytes(slot(id))));
+      }
+    }
+    return Status::ok();
+  }
+
+  Result<std::unique_ptr<Step>> bind(const graph::Node& node) {
+    for (const BindRow& row : bind_table()) {
+      if (row.op != node.op->name) continue;
+      Result<std::unique_ptr<Step>> step = row.bind(*this, node);
+      if (step.is_ok() || step.status().code() != StatusCode::kUnsupported) return step;
+      notes.push_back(fmt::format("{} runs on its reference evaluator: {}", node.op->name, step.status().message()));
+      return bind_reference(*this, node);
+    }
+    notes.push_back(fmt::format("{} runs on its reference evaluator: there is no kernel for it", node.op->name));
+    return bind_reference(*this, node);
+  }
+
+  Status build(const ContextOptions& options) {
+    NEREID_RETURN_IF_ERROR(place(options));
+    sizes.values = bounds;
+    for (graph::NodeId n : graph().order()) {
+      const graph::Node& node = graph().node(n);
+      if (is_view(node)) continue;
+      NEREID_TRY(std::unique_ptr<Step> step, bind(node).with("node %" + value(node.outputs[0]).name));
+      step->label = fmt::format("{} %{}", node.op->name, value(node.outputs[0]).name);
+      steps.push_back(std::move(step));
+    }
+    std::sort(notes.begin(), notes.end());
+    notes.erase(std::unique(notes.begin(), notes.end()), notes.end());
+    NEREID_TRY(scratch, Buffer::allocate(static_cast<size_t>(std::max<int64_t>(scratch_bytes, 64))));
+    for (std::byte** where : scratch_users) *where = scratch.data();
+    step_ns.assign(steps.size(), 0);
+    return Status::ok();
+  }
+};
+
+Context::Context() : impl_(std::make_unique<Impl>()) {}
+Context::~Context() = default;
+
+Result<std::unique_ptr<Context>> Context::create(std::shared_ptr<const Program> program, ThreadPool& pool,
+                                                 const ContextOptions& options) {
+  std::unique_ptr<Context> context(new Context);
+  context->impl_->program_ = std::move(program);
+  context->impl_->pool = &pool;
+  NEREID_RETURN_IF_ERROR(context->impl_->build(options));
+  return context;
+}
+
+std::byte* Context::input_data(std::string_view name) {
+  const graph::ValueId id = impl_->graph().find_value(name);
+  NEREID_CHECK(id.valid() && impl_->value(id).kind == graph::Value::Kind::kInput);
+  return impl_->slot(id).data;
+}
+
+int64_t Context::input_stride(std::string_view name) const {
+  const graph::ValueId id = impl_->graph().find_value(name);
+  NEREID_CHECK(id.valid());
+  return impl_->slot(id).stride;
+}
+
+const float* Context::output(std::string_view name) const {
+  const graph::ValueId id = impl_->graph().find_value(name);
+  NEREID_CHECK(id.valid() && impl_->graph().is_output(id));
+  return impl_->slot(id).f32();
+}
+
+int64_t Context::output_stride(std::string_view name) const {
+  const graph::ValueId id = impl_->graph().find_value(name);
+  NEREID_CHECK(id.valid());
+  return impl_->slot(id).stride;
+}
+
+int Context::symbol(std::string_view name) const {
+  for (size_t i = 0; i < impl_->symbols.size(); ++i)
+    if (impl_->symbols[i] == name) return static_cast<int>(i);
+  NEREID_CHECK(false && "no such symbol");
+  return -1;
+}
+
+void Context::set_size(int symbol, int64_t value) {
+  const auto i = static_cast<size_t>(symbol);
+  NEREID_CHECK(i < impl_->bounds.size() && value >= 0 && value <= impl_->bounds[i]);
+  impl_->sizes.values[i] = value;
+}
+
+void Context::run() {
+  for (auto& step : impl_->steps) step->resize(impl_->sizes);
+  if (!impl_->profiling) {
+    impl_->pool->run([this](Worker& w) {
+      for (auto& step : impl_->steps) {
+        step->run(w);
+        w.barrier();
+      }
+    });
+    return;
+  }
+  impl_->pool->run([this](Worker& w) {
+    for (size_t i = 0; i < impl_->steps.size(); ++i) {
+      const int64_t start = now_ns();
+      impl_->steps[i]->run(w);
+      w.barrier();
+      if (w.index() == 0) impl_->step_ns[i] += now_ns() - start;
+    }
+  });
+}
+
+const std::vector<std::string>& Context::notes() const {
+  return impl_->notes;
+}
+
+int64_t Context::arena_bytes() const {
+  int64_t total = static_cast<int64_t>(impl_->scratch.size());
+  for (const Buffer& b : impl_->memory) total += static_cast<int64_t>(b.size());
+  return total;
+}
+
+void Context::set_profiling(bool on) {
+  impl_->profiling = on;
+}
+
+std::vector<std::pair<std::string, int64_t>> Context::profile() const {
+  std::vector<std::pair<std::string, int64_t>> out;
+  for (size_t i = 0; i < impl_->steps.size(); ++i) out.emplace_back(impl_->steps[i]->label, impl_->step_ns[i]);
+  return out;
+}
+
+}  // namespace nereid::runtime

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "runtime/program.h"
+
+#include <atomic>
+#include <mutex>
+
+#include "graph/text.h"
+
+namespace nereid::runtime {
+namespace {
+
+// All chunks, shared out over the workers; the first error wins.
+Status read_weights(const engine::EngineFile& file, std::byte* dst, ThreadPool& pool) {
+  std::mutex mutex;
+  Status first;
+  std::atomic<int64_t> next{0};
+  pool.run([&](Worker&) {
+    for (int64_t i; (i = next.fetch_add(1, std::memory_order_relaxed)) < file.chunk_count();) {
+      Status s = file.read_chunk(i, dst + i * engine::kChunkBytes);
+      if (s.is_ok()) continue;
+      const std::lock_guard lock(mutex);
+      if (first.is_ok()) first = s;
+    }
+  });
+  return first;
+}
+
+}  // namespace
+
+Result<std::shared_ptr<const Program>> Program::load(const engine::EngineFile& file, Isa isa, ThreadPool& pool) {
+  auto program = std::make_shared<Program>();
+  NEREID_TRY(program->graph_, graph::parse(file.graph_text()).with("the engine's graph"));
+  program->kernels_ = &kernels::isa_kernels(isa);
+  // Past the end: the decode loop's prefetches stay inside the mapping, and unaligned last blocks are readable.
+  constexpr size_t kSlack = 16384;
+  NEREID_TRY(program->memory_, Buffer::allocate(static_cast<size_t>(file.weights_bytes()) + kSlack, PageSize::kHuge));
+  NEREID_RETURN_IF_ERROR(read_weights(file, program->memory_.data(), pool));
+  for (const engine::WeightEntry& entry : file.weights()) {
+    const graph::ValueId id = program->graph_.find_value(entry.name);
+    if (!id.valid())
+      return invalid_argument("the engine's weight '{}' is not in its graph; build the engine anew", entry.name);
+    const ops::TensorType& type = program->graph_.value(id).type;
+    Weight weight;
+    weight.data = program->memory_.data() + entry.offset;
+    if (!entry.layout.empty()) {
+      NEREID_TRY(weight.packed.layout, kernels::PackedLayout::from_text(entry.layout).with("weight " + entry.name));
+      weight.packed.data = weight.data;
+      weight.is_packed = true;
+      if (weight.packed.layout.bytes() != entry.bytes)
+        return invalid_argument("the engine's weight '{}' has {} bytes, its layout wants {}; build the engine anew",
+                                entry.name, entry.bytes, weight.packed.layout.bytes());
+    } else {
+      const auto elements = type.shape.elements();
+      const auto bytes = elements ? dtype_bytes(type.dtype, *elements) : std::nullopt;
+      if (!bytes || *bytes != entry.bytes)
+        return invalid_argument(
+            "the engine's weight '{}' has {} bytes, which does not fit its type {}; build the engine anew", entry.name,
+            entry.bytes, type.to_string());
+    }
+    program->weights_[id.v] = weight;
+  }
+  return std::shared_ptr<const Program>(std::move(program));
+}
+
+const Weight* Program::weight(graph::ValueId id) const {
+  const auto it = weights_.find(id.v);
+  return it == weights_.end() ? nullptr : &it->second;
+}
+
+const float* Program::f32_constant(graph::ValueId id) const {
+  const graph::Value& value = graph_.value(id);
+  if (value.kind != graph::Value::Kind::kConstant || value.type.dtype != DType::f32) return nullptr;
+  if (const Weight* w = weight(id)) return w->is_packed ? nullptr : reinterpret_cast<const float*>(w->data);
+  return value.data.parts.size() == 1 ? value.data.parts[0].as<float>() : nullptr;
+}
+
+}  // namespace nereid::runtime
