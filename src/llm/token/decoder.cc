@@ -60,6 +60,10 @@ Result<Decoder> Decoder::make(const TokenizerSpec& spec) {
       case DecoderKind::kWordPiece:
         d.first_rule_ = FirstRule::kWordPiece;
         break;
+      case DecoderKind::kSentencePiece:
+        if (step.start > 0) d.first_rule_ = FirstRule::kDropMarked;
+        d.first_until_text_ = step.cleanup;
+        break;
       case DecoderKind::kSuffix:
         d.drops_last_space_ = true;
         break;
@@ -99,6 +103,7 @@ Result<Decoder> Decoder::make(const TokenizerSpec& spec) {
           if (const auto byte = byte_token_value(piece)) piece.assign(1, *byte);
           break;
         case DecoderKind::kMetaspace:
+        case DecoderKind::kSentencePiece:
           if (!step.content.empty()) piece = replace_all(piece, step.content, " ");
           break;
         case DecoderKind::kWordPiece:
@@ -119,6 +124,7 @@ Result<Decoder> Decoder::make(const TokenizerSpec& spec) {
     }
     d.pieces_.add(piece);
     if (d.first_rule_ == FirstRule::kWordPiece) d.first_pieces_.add(first);
+    if (d.first_rule_ == FirstRule::kDropMarked) d.drops_space_.push_back(first.starts_with(kMetaspaceUtf8));
   }
   return d;
 }
@@ -130,6 +136,8 @@ std::string_view Decoder::first_piece(int32_t id) const {
       return bytes;
     case FirstRule::kDropSpace:
       return bytes.starts_with(' ') ? bytes.substr(1) : bytes;
+    case FirstRule::kDropMarked:
+      return drops_space_[static_cast<size_t>(id)] ? bytes.substr(1) : bytes;
     case FirstRule::kWordPiece:
       return first_pieces_[static_cast<size_t>(id)];
   }

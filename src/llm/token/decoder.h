@@ -23,6 +23,8 @@ class Decoder {
   std::string_view piece(int32_t id) const { return pieces_[static_cast<size_t>(id)]; }
   // The same where it is the first token of the text.
   std::string_view first_piece(int32_t id) const;
+  // Whether first_piece() applies to the next token as well if the text is still empty.
+  bool first_until_text() const { return first_until_text_; }
   // How many leading characters equal to strip_char() go from the whole text (beyond what first_piece() does).
   uint32_t strip_start() const { return strip_start_; }
   uint32_t strip_stop() const { return strip_stop_; }
@@ -32,9 +34,11 @@ class Decoder {
 
  private:
   // What first_piece() does to a token's bytes.
-  enum class FirstRule : uint8_t { kSame, kDropSpace, kWordPiece };
+  enum class FirstRule : uint8_t { kSame, kDropSpace, kDropMarked, kWordPiece };
   StringTable pieces_;
-  StringTable first_pieces_;  // kWordPiece only
+  StringTable first_pieces_;       // kWordPiece only
+  std::vector<bool> drops_space_;  // kDropMarked only: tokens whose leading space stands for U+2581
+  bool first_until_text_ = false;
   FirstRule first_rule_ = FirstRule::kSame;
   uint32_t strip_start_ = 0, strip_stop_ = 0;
   char strip_char_ = ' ';

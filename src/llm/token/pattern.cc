@@ -22,6 +22,16 @@ constexpr size_t kMaxPatternBytes = 64 * 1024;
 constexpr std::string_view kSpaceClass =
     R"(\t-\r\x{20}\x{85}\x{a0}\x{1680}\x{2000}-\x{200a}\x{2028}\x{2029}\x{202f}\x{205f}\x{3000})";
 
+// A word character is what Unicode says (UTS 18, annex C), but for the joiners, which Oniguruma leaves out. PCRE2's own
+// \w lacks marks.
+constexpr std::string_view kWordClass = R"(\p{Alphabetic}\p{M}\p{Nd}\p{Pc})";
+
+// What an escape stands for as the inside of a class; empty if it needs no translation.
+std::string_view class_of(char escape) {
+  if (escape == 's' || escape == 'S') return kSpaceClass;
+  return escape == 'w' || escape == 'W' ? kWordClass : std::string_view();
+}
+
 }  // namespace
 
 struct Pattern::Code {
@@ -40,10 +50,12 @@ std::string to_pcre2(std::string_view regex) {
     const char c = regex[i];
     if (c == '\\' && i + 1 < regex.size()) {
       const char next = regex[++i];
-      if (next == 's') {
-        out.append(class_depth ? "" : "[").append(kSpaceClass).append(class_depth ? "" : "]");
-      } else if (next == 'S' && class_depth == 0) {
-        out.append("[^").append(kSpaceClass).append("]");
+      const std::string_view inside = class_of(next);
+      const bool negated = next == 'S' || next == 'W';
+      if (!inside.empty() && class_depth == 0) {
+        out.append(negated ? "[^" : "[").append(inside).append("]");
+      } else if (!inside.empty() && !negated) {
+        out.append(inside);
       } else {
         out.push_back(c);
         out.push_back(next);

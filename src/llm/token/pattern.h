@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Regular expressions of pre-tokenizers, by PCRE2 (JIT where there is one), with bounds on what a hostile one costs.
 //
-// The tokenizers were trained with Oniguruma's or Rust's dialect: `\s` is made to mean the Unicode property
-// White_Space.
+// The tokenizers were trained with Oniguruma's or Rust's dialect: `\s` and `\w` are made to mean what they mean there.
 #pragma once
 
 #include <cstddef>
@@ -43,7 +42,7 @@ class Pattern {
   std::shared_ptr<const Code> code_;
 };
 
-// The regex with `\s` and `\S` spelled out as the White_Space property, and other dialect differences removed.
+// The regex with `\s`, `\S`, `\w` and `\W` spelled out as Unicode properties.
 std::string to_pcre2(std::string_view regex);
 
 }  // namespace nereid::token

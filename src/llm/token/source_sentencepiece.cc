@@ -134,15 +134,12 @@ Result<TokenizerSpec> spec_from_sentencepiece(std::string_view bytes) {
   spec.unknown_surface = trainer.unknown_surface;
   read_special(trainer, spec);
 
-  DecoderStep replace, strip;
-  replace.kind = DecoderKind::kReplace;
-  replace.pattern = kMetaspaceUtf8;
-  replace.content.assign(1, ' ');
-  strip.kind = DecoderKind::kStrip;
-  strip.content.assign(1, ' ');
-  strip.start = 1;
-  spec.decoder = {replace, {.kind = DecoderKind::kByteFallback}, {.kind = DecoderKind::kFuse}};
-  if (step.prepend_space) spec.decoder.push_back(strip);
+  DecoderStep decoder;
+  decoder.kind = DecoderKind::kSentencePiece;
+  decoder.content = kMetaspaceUtf8;
+  decoder.start = step.prepend_space || step.collapse_spaces ? 1 : 0;
+  decoder.cleanup = step.collapse_spaces;
+  spec.decoder = {decoder, {.kind = DecoderKind::kByteFallback}};
   spec.normalizer.push_back(std::move(step));
   collect_end_tokens(spec);
   NEREID_RETURN_IF_ERROR(spec.validate());

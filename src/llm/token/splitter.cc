@@ -14,7 +14,7 @@
 namespace nereid::token {
 namespace {
 
-constexpr std::string_view kWhitespacePattern = R"(\w+|[^\w\s]+)";
+constexpr std::string_view kWhitespacePattern = R"([\w\p{Join_Control}]+|[^\w\s\p{Join_Control}]+)";
 
 // Each character that `is_match` accepts is a match of its own.
 template <typename IsMatch>

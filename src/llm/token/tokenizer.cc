@@ -287,7 +287,7 @@ std::string Tokenizer::decode(std::span<const int32_t> ids, DecodeOptions option
   for (const int32_t id : ids) {
     if (!impl_->in_range(id) || (options.skip_special && is_special(id))) continue;
     out.append(first ? d.first_piece(id) : d.piece(id));
-    first = false;
+    first = first && d.first_until_text() && out.empty();
   }
   size_t begin = 0;
   while (begin < d.strip_start() && begin < out.size() && out[begin] == d.strip_char()) ++begin;
@@ -304,12 +304,14 @@ std::string IncrementalDetokenizer::push(int32_t id) {
   const Tokenizer::Impl& impl = *tokenizer_.impl_;
   if (!impl.in_range(id) || (options_.skip_special && tokenizer_.is_special(id))) return {};
   const std::string_view bytes = at_start_ ? impl.decoder.first_piece(id) : impl.decoder.piece(id);
-  at_start_ = false;
+  at_start_ = at_start_ && impl.decoder.first_until_text() && bytes.empty() && pending_.empty();
   pending_.append(bytes);
   size_t begin = 0;
   while (to_strip_ > 0 && begin < pending_.size() && pending_[begin] == impl.decoder.strip_char()) ++begin, --to_strip_;
   if (begin < pending_.size()) to_strip_ = 0;
-  const size_t keep = incomplete_tail(pending_);
+  size_t keep = incomplete_tail(pending_);
+  // A space that goes if nothing follows waits too.
+  if (keep == 0 && begin < pending_.size() && impl.decoder.drops_last_space() && pending_.ends_with(' ')) keep = 1;
   const std::string_view ready = std::string_view(pending_).substr(begin, pending_.size() - begin - keep);
   std::string out = options_.raw_bytes ? std::string(ready) : sanitize(ready);
   pending_.erase(0, pending_.size() - keep);
@@ -317,6 +319,7 @@ std::string IncrementalDetokenizer::push(int32_t id) {
 }
 
 std::string IncrementalDetokenizer::flush() {
+  if (tokenizer_.impl_->decoder.drops_last_space() && pending_ == " ") pending_.clear();
   std::string out = options_.raw_bytes ? pending_ : sanitize(pending_);
   pending_.clear();
   return out;

@@ -89,14 +89,16 @@ struct SplitStep {
 };
 
 enum class DecoderKind : uint8_t {
-  kByteLevel,     // stand-in characters back to bytes (nothing to do where the vocabulary holds bytes)
-  kReplace,       // pattern -> content, in each token
-  kByteFallback,  // byte tokens to their byte
-  kFuse,          // all tokens become one text: what follows acts on the whole
-  kStrip,         // up to `start` of `content` (one character) at the start, up to `stop` at the end
-  kMetaspace,     // content -> space; with prepend other than kNever the first token's leading space goes
-  kWordPiece,     // content is the continuation prefix; other tokens get a space before them; cleanup
-  kSuffix,        // BPEDecoder: content (a word's end) -> space, at the last token nothing
+  kByteLevel,      // stand-in characters back to bytes (nothing to do where the vocabulary holds bytes)
+  kReplace,        // pattern -> content, in each token
+  kByteFallback,   // byte tokens to their byte
+  kFuse,           // all tokens become one text: what follows acts on the whole
+  kStrip,          // up to `start` of `content` (one character) at the start, up to `stop` at the end
+  kMetaspace,      // content -> space; with prepend other than kNever the first token's leading space goes
+  kWordPiece,      // content is the continuation prefix; other tokens get a space before them; cleanup
+  kSentencePiece,  // content -> space; start: the text's first token loses it, cleanup: so do more while there is no
+                   // text
+  kSuffix,         // BPEDecoder: content (a word's end) -> space, at the last token nothing
 };
 struct DecoderStep {
   DecoderKind kind = DecoderKind::kFuse;

@@ -87,7 +87,8 @@ bool is_whitespace(char32_t c) {
 bool is_word(char32_t c) {
   const auto k = category(c);
   return between(k, UTF8PROC_CATEGORY_LU, UTF8PROC_CATEGORY_ME) || k == UTF8PROC_CATEGORY_ND ||
-         k == UTF8PROC_CATEGORY_PC;
+         k == UTF8PROC_CATEGORY_NL || k == UTF8PROC_CATEGORY_PC || c == 0x200C || c == 0x200D ||
+         (c >= 0x24B6 && c <= 0x24E9);  // circled letters are alphabetic symbols
 }
 
 bool is_ascii_punctuation(char32_t c) {

@@ -16,7 +16,7 @@ bool is_punctuation(char32_t c);      // P*
 bool is_symbol(char32_t c);           // S*
 bool is_control(char32_t c);          // Cc, Cf, Co, Cs
 bool is_whitespace(char32_t c);       // the property White_Space
-bool is_word(char32_t c);             // L*, M*, Nd, Pc: what \w matches
+bool is_word(char32_t c);             // what \w matches: alphabetic, M*, Nd, Pc, joiners
 bool is_ascii_punctuation(char32_t c);
 bool is_cjk_ideograph(char32_t c);  // the ranges that BERT puts spaces around
 
