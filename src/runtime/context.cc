@@ -6,6 +6,7 @@
 
 #include "base/clock.h"
 #include "runtime/bind.h"
+#include "runtime/memory_plan.h"
 
 namespace nereid::runtime {
 namespace {
@@ -113,43 +114,60 @@ struct Context::Impl final : BindContext {
     return aligned(*dtype_bytes(s.dtype, elements) + kAlignment);
   }
 
-  // The split whose results are views: its source must be a slot of its own.
+  // The split whose results are views into its source.
   bool is_view(const graph::Node& node) const {
     return node.op->name == "split" && value(node.inputs[0]).type.shape.rank() == 2;
   }
 
-  Status place(const ContextOptions& options) {
-    const graph::Graph& g = graph();
-    slots.resize(g.value_count());
-    for (graph::ValueId id : g.inputs()) {
+  Status place_inputs_and_states(const ContextOptions& options) {
+    for (graph::ValueId id : graph().inputs()) {
       NEREID_RETURN_IF_ERROR(describe(id, options));
       NEREID_TRY(slots[static_cast<size_t>(id.v)].data, allocate(slot_bytes(slot(id))));
     }
-    for (graph::ValueId id : g.states()) {
+    for (graph::ValueId id : graph().states()) {
       NEREID_RETURN_IF_ERROR(describe(id, options));
       const auto it = options.states.find(value(id).name);
       if (it == options.states.end() || !it->second)
         return invalid_argument("the state '{}' has no memory", value(id).name);
       slots[static_cast<size_t>(id.v)].data = it->second;
     }
-    for (graph::NodeId n : g.order()) {
-      const graph::Node& node = g.node(n);
-      for (graph::ValueId id : node.outputs) NEREID_RETURN_IF_ERROR(describe(id, options));
-      if (is_view(node)) {
-        const Slot& source = slot(node.inputs[0]);
-        int64_t offset = 0;
-        for (graph::ValueId id : node.outputs) {
-          Slot& s = slots[static_cast<size_t>(id.v)];
-          s.data = source.data + offset * dtype_info(s.dtype).block_bytes;
-          s.stride = source.stride;
-          offset += s.cols;
-        }
-        continue;
-      }
+    return Status::ok();
+  }
+
+  // Results share one arena: those that live at the same time apart, the others on top of each other.
+  Status place_results(const ContextOptions& options) {
+    const graph::Graph& g = graph();
+    std::vector<PlanBuffer> buffers;
+    std::vector<int32_t> buffer_of(g.value_count(), -1);
+    const auto end = static_cast<int32_t>(g.order().size());
+    for (int32_t step = 0; step < end; ++step) {
+      const graph::Node& node = g.node(g.order()[static_cast<size_t>(step)]);
+      for (graph::ValueId id : node.inputs)
+        if (id.valid() && buffer_of[static_cast<size_t>(id.v)] >= 0)
+          buffers[static_cast<size_t>(buffer_of[static_cast<size_t>(id.v)])].last_step = step;
+      int64_t column = 0;
       for (graph::ValueId id : node.outputs) {
-        NEREID_TRY(slots[static_cast<size_t>(id.v)].data, allocate(slot_bytes(slot(id))));
+        NEREID_RETURN_IF_ERROR(describe(id, options));
+        Slot& s = slots[static_cast<size_t>(id.v)];
+        PlanBuffer b{.size_bytes = slot_bytes(s), .first_step = step, .last_step = g.is_output(id) ? end : step};
+        if (is_view(node)) {
+          const graph::ValueId source = node.inputs[0];
+          b.view_of = buffer_of[static_cast<size_t>(source.v)];
+          if (b.view_of < 0) return unsupported("the split of an input or constant '{}'", value(source).name);
+          b.view_offset = column * dtype_info(s.dtype).block_bytes;
+          b.size_bytes = slot_bytes(slot(source)) - b.view_offset;
+          b.alignment = 4;
+          s.stride = slot(source).stride;
+          column += s.cols;
+        }
+        buffer_of[static_cast<size_t>(id.v)] = static_cast<int32_t>(buffers.size());
+        buffers.push_back(b);
       }
     }
+    NEREID_TRY(const MemoryPlan plan, plan_memory(buffers));
+    NEREID_TRY(std::byte* arena, allocate(plan.arena_bytes));
+    for (size_t v = 0; v < buffer_of.size(); ++v)
+      if (buffer_of[v] >= 0) slots[v].data = arena + plan.offsets[static_cast<size_t>(buffer_of[v])];
     return Status::ok();
   }
 
@@ -166,7 +184,9 @@ struct Context::Impl final : BindContext {
   }
 
   Status build(const ContextOptions& options) {
-    NEREID_RETURN_IF_ERROR(place(options));
+    slots.resize(graph().value_count());
+    NEREID_RETURN_IF_ERROR(place_inputs_and_states(options));
+    NEREID_RETURN_IF_ERROR(place_results(options));
     sizes.values = bounds;
     for (graph::NodeId n : graph().order()) {
       const graph::Node& node = graph().node(n);

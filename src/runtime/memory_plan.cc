@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Views and in-place chains become groups with one lifetime; groups are placed by size.
-#include "passes/memory_plan.h"
+#include "runtime/memory_plan.h"
 
 #include <algorithm>
 #include <map>
 #include <numeric>
 
-namespace nereid::passes {
+namespace nereid::runtime {
 namespace {
 
 // Buffers that share their bytes: a buffer, its views, and what is written in place of it.
@@ -139,4 +139,4 @@ Result<MemoryPlan> plan_memory(std::span<const PlanBuffer> buffers) {
   return plan;
 }
 
-}  // namespace nereid::passes
+}  // namespace nereid::runtime

@@ -12,7 +12,7 @@
 
 #include "base/status.h"
 
-namespace nereid::passes {
+namespace nereid::runtime {
 
 struct PlanBuffer {
   int64_t size_bytes = 0;
@@ -38,4 +38,4 @@ struct MemoryPlan {
 // that is no power of two, views that leave their buffer or stand in a cycle.
 Result<MemoryPlan> plan_memory(std::span<const PlanBuffer> buffers);
 
-}  // namespace nereid::passes
+}  // namespace nereid::runtime

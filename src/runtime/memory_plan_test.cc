@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "passes/memory_plan.h"
+#include "runtime/memory_plan.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace nereid::passes {
+namespace nereid::runtime {
 namespace {
 
 using testing::ElementsAre;
@@ -82,4 +82,4 @@ TEST(MemoryPlan, what_makes_no_sense_is_named) {
 }
 
 }  // namespace
-}  // namespace nereid::passes
+}  // namespace nereid::runtime

@@ -3,9 +3,9 @@
 #include <gtest/gtest.h>
 #include <rapidcheck.h>
 
-#include "passes/memory_plan.h"
+#include "runtime/memory_plan.h"
 
-namespace nereid::passes {
+namespace nereid::runtime {
 namespace {
 
 std::vector<PlanBuffer> any_buffers() {
@@ -80,4 +80,4 @@ TEST(MemoryPlan, a_plan_never_takes_more_than_no_plan_and_never_less_than_what_l
 }
 
 }  // namespace
-}  // namespace nereid::passes
+}  // namespace nereid::runtime
