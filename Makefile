@@ -5,7 +5,7 @@
 #   make test      installs, builds, runs every test
 #   make build     installs and builds build/bin/nereid
 #   make bench     micro-benchmarks
-#   make check     test + format + sanitized parser tests + fuzzers (FUZZ_SECONDS=60 each)
+#   make check     test + format + headers + sanitized parser tests + fuzzers (FUZZ_SECONDS=60 each)
 #   make asan tsan the whole suite under a sanitizer          make fuzz    the fuzzers alone
 #   make format    formats the sources                        make docs    the generated reference pages
 #   make wheel cuda  later milestones                         make clean   removes build products, keeps models
@@ -58,6 +58,7 @@ format:
 
 check: test
 	@tools/format --check
+	@tools/check_headers
 	@scripts/build asan nereid_parser_tests
 	@scripts/test asan -L parser
 	@$(MAKE) --no-print-directory fuzz
