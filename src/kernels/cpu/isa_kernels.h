@@ -46,6 +46,9 @@ const IsaKernels& isa_kernels(Isa isa);
 NEREID_DECLARE_ISA(baseline)
 NEREID_DECLARE_ISA(avx2)
 NEREID_DECLARE_ISA(avx512)
+namespace amx {  // where the tile unit helps; the rest is avx512's
+void linear(const LinearParams&, Worker&);
+}
 #undef NEREID_DECLARE_ISA
 
 }  // namespace nereid::kernels

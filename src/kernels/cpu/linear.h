@@ -37,7 +37,10 @@ struct LinearParams {
   std::byte* scratch = nullptr;  // linear_scratch_bytes(...), 64-byte aligned, shared by all workers
 };
 
-// Scratch for `tokens` tokens of `cols` columns on `workers` workers.
+// Scratch for up to `tokens` tokens of `cols` columns on `workers` workers, and its two parts: one set of prepared rows
+// (a worker's own where tokens are few), and 16 unpacked weight rows a worker.
 int64_t linear_scratch_bytes(int64_t tokens, int64_t cols, int workers);
+int64_t linear_rows_bytes(int64_t tokens, int64_t cols);
+int64_t linear_unpacked_bytes(int64_t cols);
 
 }  // namespace nereid::kernels

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+// The vectors of AVX-512, and the AMX tile registers beside them. Tiles are addressed by number at compile time.
+//
+// All tile instructions clobber memory for the compiler: GCC 12's own intrinsics do not say what they read and write,
+// and it then moves or drops the stores around them.
+#pragma once
+
+#include "kernels/cpu/simd/avx512.h"
+
+namespace nereid::kernels::amx::simd {
+
+using namespace avx512::simd;
+
+// The shapes of the eight tile registers, as ldtilecfg reads them.
+struct alignas(64) TileConfig {
+  uint8_t palette = 1;
+  uint8_t start_row = 0;
+  uint8_t reserved[14] = {};
+  uint16_t row_bytes[16] = {};
+  uint8_t rows[16] = {};
+};
+static_assert(sizeof(TileConfig) == 64);
+
+inline void load_tile_config(const TileConfig& config) { asm volatile("ldtilecfg %0" ::"m"(config) : "memory"); }
+inline void release_tiles() { asm volatile("tilerelease" ::: "memory"); }
+
+template <int kTile>
+inline void tile_zero() {
+  asm volatile("tilezero %%tmm%c0" ::"i"(kTile));
+}
+template <int kTile>
+inline void tile_load(const void* p, int64_t stride) {
+  asm volatile("tileloadd (%0,%1,1), %%tmm%c2" ::"r"(p), "r"(stride), "i"(kTile) : "memory");
+}
+template <int kTile>
+inline void tile_store(void* p, int64_t stride) {
+  asm volatile("tilestored %%tmm%c2, (%0,%1,1)" ::"r"(p), "r"(stride), "i"(kTile) : "memory");
+}
+// tile C += signed bytes of A * unsigned bytes of B, four at a time into 32 bits
+template <int kC, int kA, int kB>
+inline void tile_dot_s8u8() {
+  asm volatile("tdpbsud %%tmm%c2, %%tmm%c1, %%tmm%c0" ::"i"(kC), "i"(kA), "i"(kB));
+}
+
+}  // namespace nereid::kernels::amx::simd
