@@ -10,14 +10,14 @@
 namespace nereid::chat {
 namespace {
 
-Json read_cases() {
+OrderedJson read_cases() {
   std::ifstream in(NEREID_SOURCE_DIR "/tests/data/chat/cases.json", std::ios::binary);
-  return Json::parse(in);
+  return OrderedJson::parse(in);
 }
 
-RenderInput input_with(const Json& variables) {
+RenderInput input_with(const OrderedJson& variables) {
   RenderInput input;
-  input.messages = Json::array();
+  input.messages = OrderedJson::array();
   input.variables = variables;
   std::tm now{};
   now.tm_year = 125, now.tm_mon = 6, now.tm_mday = 26, now.tm_hour = 12, now.tm_min = 34, now.tm_sec = 56;
@@ -27,10 +27,10 @@ RenderInput input_with(const Json& variables) {
 }
 
 TEST(ChatCases, small_templates_do_what_jinja2_does) {
-  const Json cases = read_cases();
+  const OrderedJson cases = read_cases();
   const RenderInput input = input_with(cases.at("variables"));
   ASSERT_GE(cases.at("cases").size(), 280u);
-  for (const Json& c : cases.at("cases")) {
+  for (const OrderedJson& c : cases.at("cases")) {
     const auto source = c.at("template").get<std::string>();
     SCOPED_TRACE(source);
     auto parsed = ChatTemplate::parse(source);

@@ -12,17 +12,17 @@
 namespace nereid::chat {
 namespace {
 
-size_t text_bytes(const Json& json, int depth = 0) {
+size_t text_bytes(const OrderedJson& json, int depth = 0) {
   if (json.is_string()) return json.get_ref<const std::string&>().size();
-  size_t total = sizeof(Json);
+  size_t total = sizeof(OrderedJson);
   if (json.is_structured() && depth < 200) {
-    for (const Json& item : json) total += text_bytes(item, depth + 1);
+    for (const OrderedJson& item : json) total += text_bytes(item, depth + 1);
   }
   return total;
 }
 
 Status define_inputs(Interpreter& in, Heap& heap, const RenderInput& input) {
-  auto define = [&](std::string_view name, const Json& json) -> Status {
+  auto define = [&](std::string_view name, const OrderedJson& json) -> Status {
     auto value = from_json(heap, json);
     if (!value) return value.status().with(name);
     in.define(name, *value);

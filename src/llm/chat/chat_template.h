@@ -16,19 +16,19 @@
 namespace nereid::chat {
 
 // Objects keep the order of their keys, which templates print.
-using Json = nlohmann::ordered_json;
+using OrderedJson = nlohmann::ordered_json;
 
 struct Ast;
 struct Limits;
 
 struct RenderInput {
-  Json messages = Json::array();  // [{"role": ..., "content": ...}, ...]
-  Json tools = nullptr;           // null or a list of JSON schemas
+  OrderedJson messages = OrderedJson::array();  // [{"role": ..., "content": ...}, ...]
+  OrderedJson tools = nullptr;                  // null or a list of JSON schemas
   bool add_generation_prompt = false;
   std::optional<std::string> bos_token;  // nullopt: the model has none, the name stays undefined
   std::optional<std::string> eos_token;
-  Json variables = nullptr;    // null or an object of more names: enable_thinking, documents, date_string ...
-  std::optional<std::tm> now;  // for strftime_now; the local time when absent
+  OrderedJson variables = nullptr;  // null or an object of more names: enable_thinking, documents, date_string ...
+  std::optional<std::tm> now;       // for strftime_now; the local time when absent
 };
 
 class ChatTemplate {

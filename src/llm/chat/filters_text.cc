@@ -245,7 +245,7 @@ FilterResult filter_tojson(Interpreter& in, const Value& self, const Args& args)
 
 FilterResult filter_from_json(Interpreter& in, const Value& self, const Args&) {
   if (!self.is_string()) return invalid_argument("from_json: expected a str, found '{}'.", type_name(self));
-  const Json json = Json::parse(self.as_text(), nullptr, false);
+  const OrderedJson json = OrderedJson::parse(self.as_text(), nullptr, false);
   if (json.is_discarded()) return invalid_argument("from_json: the text is no JSON.");
   return copy_json(in.heap(), json);
 }

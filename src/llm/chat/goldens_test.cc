@@ -27,14 +27,14 @@ std::string fnv1a(std::string_view bytes) {
   return fmt::format("{:016x}", h);
 }
 
-RenderInput input_of(const Json& conversation) {
+RenderInput input_of(const OrderedJson& conversation) {
   RenderInput input;
   input.messages = conversation.at("messages");
-  input.tools = conversation.value("tools", Json());
+  input.tools = conversation.value("tools", OrderedJson());
   input.add_generation_prompt = conversation.value("add_generation_prompt", false);
   input.bos_token = "<s>";
   input.eos_token = "</s>";
-  input.variables = conversation.value("variables", Json());
+  input.variables = conversation.value("variables", OrderedJson());
   std::tm now{};
   now.tm_year = 125, now.tm_mon = 6, now.tm_mday = 26, now.tm_hour = 12, now.tm_min = 34, now.tm_sec = 56;
   now.tm_wday = 6, now.tm_yday = 206;
@@ -42,7 +42,7 @@ RenderInput input_of(const Json& conversation) {
   return input;
 }
 
-void expect_golden(const Result<std::string>& rendered, const Json& golden) {
+void expect_golden(const Result<std::string>& rendered, const OrderedJson& golden) {
   if (golden.contains("text")) {
     ASSERT_TRUE(rendered.is_ok()) << rendered.status().message();
     EXPECT_EQ(*rendered, golden["text"].get<std::string>());
@@ -64,7 +64,7 @@ TEST(ChatGoldens, every_real_template_renders_as_jinja2_does) {
   const fs::path root = NEREID_SOURCE_DIR;
   const fs::path folder = root / "build/models/llama_cpp_python-0.3.36/vendor/llama.cpp/models/templates";
   if (!fs::exists(folder)) GTEST_SKIP() << folder << " is absent; scripts/fetch_models brings it.";
-  const Json goldens = Json::parse(read_file(root / "tests/data/chat/goldens.json"));
+  const OrderedJson goldens = OrderedJson::parse(read_file(root / "tests/data/chat/goldens.json"));
   size_t count = 0;
   for (const auto& [file, results] : goldens.at("templates").items()) {
     SCOPED_TRACE(file);

@@ -166,31 +166,31 @@ class Writer {
   const JsonStyle& style_;
 };
 
-Result<Value> convert(Heap& heap, const Json& json, bool copies, int depth) {
+Result<Value> convert(Heap& heap, const OrderedJson& json, bool copies, int depth) {
   if (depth > kMaxDepth) return invalid_argument("the JSON is nested more than {} deep.", kMaxDepth);
   auto text = [&](const std::string& s) { return copies ? heap.text(s) : Value::text(s); };
   switch (json.type()) {
-    case Json::value_t::boolean:
+    case OrderedJson::value_t::boolean:
       return Value::boolean(json.get<bool>());
-    case Json::value_t::number_unsigned:
+    case OrderedJson::value_t::number_unsigned:
       if (json.get<uint64_t>() > static_cast<uint64_t>(INT64_MAX)) return Value::real(json.get<double>());
       [[fallthrough]];
-    case Json::value_t::number_integer:
+    case OrderedJson::value_t::number_integer:
       return Value::integer(json.get<int64_t>());
-    case Json::value_t::number_float:
+    case OrderedJson::value_t::number_float:
       return Value::real(json.get<double>());
-    case Json::value_t::string:
+    case OrderedJson::value_t::string:
       return text(json.get_ref<const std::string&>());
-    case Json::value_t::array: {
+    case OrderedJson::value_t::array: {
       std::vector<Value> items;
       items.reserve(json.size());
-      for (const Json& item : json) {
+      for (const OrderedJson& item : json) {
         NEREID_TRY(Value value, convert(heap, item, copies, depth + 1));
         items.push_back(value);
       }
       return heap.list(std::move(items));
     }
-    case Json::value_t::object: {
+    case OrderedJson::value_t::object: {
       Value dict = heap.dict();
       heap.take(json.size() * sizeof(Dict::Entry));
       dict.as_dict().entries.reserve(json.size());
@@ -212,10 +212,10 @@ Status write_json(TextBuilder& out, const Value& value, const JsonStyle& style) 
   return Writer(out, style).write(value, 0);
 }
 
-Result<Value> from_json(Heap& heap, const Json& json) {
+Result<Value> from_json(Heap& heap, const OrderedJson& json) {
   return convert(heap, json, false, 0);
 }
-Result<Value> copy_json(Heap& heap, const Json& json) {
+Result<Value> copy_json(Heap& heap, const OrderedJson& json) {
   return convert(heap, json, true, 0);
 }
 

@@ -22,8 +22,8 @@ struct JsonStyle {
 Status write_json(TextBuilder& out, const Value& value, const JsonStyle& style);
 
 // Text is viewed, not copied: `json` must outlive the heap's values. Error: nested more than 200 deep.
-Result<Value> from_json(Heap& heap, const Json& json);
+Result<Value> from_json(Heap& heap, const OrderedJson& json);
 // For json that does not outlive the call.
-Result<Value> copy_json(Heap& heap, const Json& json);
+Result<Value> copy_json(Heap& heap, const OrderedJson& json);
 
 }  // namespace nereid::chat
