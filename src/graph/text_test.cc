@@ -57,6 +57,14 @@ TEST(Text, all_attributes_print_on_request) {
   EXPECT_NE(print(*g, {.all_attributes = true}).find("softmax(%x) {axis=-1}"), std::string::npos);
 }
 
+TEST(Text, a_text_with_all_attributes_reads_back_to_the_same_graph) {
+  auto g = parse(kDecoder);
+  ASSERT_TRUE(g.is_ok());
+  auto again = parse(print(*g, {.inline_elements = 0, .all_attributes = true}));
+  ASSERT_TRUE(again.is_ok()) << again.status().message();
+  EXPECT_EQ(print(*again, {.inline_elements = 0}), print(*g, {.inline_elements = 0}));
+}
+
 TEST(Text, larger_constants_print_their_numbers_only_if_asked) {
   Graph g;
   g.add_output(g.add_constant_f32("c", std::vector<float>(9, 0.5f), {9}));

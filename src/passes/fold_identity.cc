@@ -36,11 +36,11 @@ Status fold_identity(graph::Graph& g, PassContext& context) {
           {.fired = false, .where = std::move(where), .what = "the graph's output would lose its name"});
       continue;
     }
+    context.records.push_back(
+        {.fired = true, .where = std::move(where), .what = fmt::format("%{} in its place", g.value(to).name)});
     g.replace_all_uses(from, to);
     g.erase_node(id);
     if (output) g.rename(to, name);
-    context.records.push_back(
-        {.fired = true, .where = std::move(where), .what = fmt::format("%{} in its place", g.value(to).name)});
   }
   return Status::ok();
 }

@@ -33,7 +33,7 @@ struct PassReport {
 
 struct Report {
   std::vector<PassReport> passes;
-  // What `--explain` prints: a line a pass, under it a line a record; equal refusals are counted, not repeated.
+  // What `--explain` prints: a line a pass, under it a line a record: `+` what fired, `-` what was refused.
   std::string to_text() const;
 };
 
