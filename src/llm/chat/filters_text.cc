@@ -4,6 +4,7 @@
 
 #include "llm/chat/filters.h"
 #include "llm/chat/format.h"
+#include "llm/chat/input.h"
 #include "llm/chat/interpreter.h"
 #include "llm/chat/json_text.h"
 #include "llm/chat/operators.h"
@@ -245,9 +246,10 @@ FilterResult filter_tojson(Interpreter& in, const Value& self, const Args& args)
 
 FilterResult filter_from_json(Interpreter& in, const Value& self, const Args&) {
   if (!self.is_string()) return invalid_argument("from_json: expected a str, found '{}'.", type_name(self));
-  const OrderedJson json = OrderedJson::parse(self.as_text(), nullptr, false);
-  if (json.is_discarded()) return invalid_argument("from_json: the text is no JSON.");
-  return copy_json(in.heap(), json);
+  if (!in.heap().take(32 * self.as_text().size())) return in.heap().status();
+  auto json = parse_ordered_json(self.as_text());
+  if (!json) return json.status().with("from_json");
+  return copy_json(in.heap(), *json);
 }
 
 }  // namespace nereid::chat
