@@ -18,22 +18,24 @@ enum class FinishReason : uint8_t { kStop, kLength, kCancelled };
 std::string_view finish_reason_name(FinishReason reason);  // "stop", "length", "cancelled"
 
 struct Generated {
-  std::vector<int32_t> tokens;  // without the prompt and without the end token
-  std::string text;
+  std::vector<int32_t> tokens;  // without the prompt and without the end token; a stop text's tokens are among them
+  std::string text;             // without the stop text
   FinishReason finish_reason = FinishReason::kStop;
   int64_t prompt_tokens = 0;
   int64_t reused_tokens = 0;  // of the prompt, found in the cache from the last call
   double time_to_first_token_ms = 0;
   double prefill_ms = 0;
   double decode_ms = 0;  // of the tokens after the first
+  // Of the tokens after the first, which is the prefill's; 0 while there is none.
   double tokens_per_second() const;
+  double prefill_tokens_per_second() const;
 };
 
 // What has just become final; returning false ends the generation (kCancelled).
 struct Piece {
   std::string_view text;  // may be empty while a character or a possible stop string is incomplete
-  int32_t token = 0;
-  const sample::SampleResult* sample = nullptr;
+  int32_t token = 0;      // -1 for the last piece, if text that was held back is left when the answer ends
+  const sample::SampleResult* sample = nullptr;  // of the token; nullptr with -1
 };
 using PieceFn = std::function<bool(const Piece&)>;
 
@@ -41,18 +43,22 @@ using PieceFn = std::function<bool(const Piece&)>;
 // so a chat costs each turn once. One thread at a time.
 class Generator {
  public:
-  explicit Generator(LanguageModel& model, int32_t sequence = 0);
+  explicit Generator(LanguageModel& model, int32_t sequence = 0) : model_(model), sequence_(sequence) {}
 
-  // Errors: kInvalidArgument for a prompt that is empty or longer than the context (both lengths named) or bad
-  // parameters. Generation that reaches the context's end finishes with kLength. Ctrl-C (base/interrupt.h) or a false
-  // from `on_piece` finishes with kCancelled.
+  // Errors: kInvalidArgument for a prompt that is empty or longer than the context (both lengths named), a token
+  // outside the vocabulary or bad parameters. Generation that reaches the context's end finishes with kLength. Ctrl-C
+  // (base/interrupt.h) or a false from `on_piece` finishes with kCancelled and what there is until then.
   Result<Generated> generate(std::span<const int32_t> prompt, const sample::SamplingParams& params,
                              const PieceFn& on_piece = {});
 
   // Forgets the sequence.
-  void reset();
+  void reset() { held_.clear(); }
 
  private:
+  // Both append to held_; the logits of the last token are there afterwards.
+  Status prefill(std::span<const int32_t> prompt);
+  Status step(int32_t token);
+
   LanguageModel& model_;
   int32_t sequence_;
   std::vector<int32_t> held_;  // tokens whose keys and values are in the cache
