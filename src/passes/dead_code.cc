@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // dead_code: nodes whose results nobody reads leave, unless they change a state.
 #include <algorithm>
-#include <ranges>
 
 #include "graph/text.h"
 #include "passes/pass_list.h"
@@ -10,7 +9,8 @@ namespace nereid::passes {
 
 Status dead_code(graph::Graph& g, PassContext& context) {
   const std::vector<graph::NodeId> order = g.order();
-  for (graph::NodeId id : std::views::reverse(order)) {  // readers before what they read
+  for (auto it = order.rbegin(); it != order.rend(); ++it) {  // readers before what they read
+    const graph::NodeId id = *it;
     const graph::Node& node = g.node(id);
     const bool changes_state = std::ranges::any_of(node.op->inputs, &ops::ArgSpec::state);
     auto unused = [&](graph::ValueId v) { return !g.is_output(v) && g.users(v).empty(); };
