@@ -120,22 +120,21 @@ struct Block {
   }
 
   // scores[m][pos - from] = q[m] . k[pos], for 16 positions at a time.
-  void score(int64_t from, int64_t to) {
+  [[gnu::flatten]] void score(int64_t from, int64_t to) {
     for (int64_t pos = from; pos < to; pos += 16) {
       const uint16_t* k = cache.k_block(pos);
       F32 acc[M] = {};
       for (int d = 0; d < p.head_dim; ++d) {
         const F32 key = simd::load_f16(k + d * 16);
-#pragma GCC unroll 8
-        for (int m = 0; m < M; ++m) acc[m] = simd::fma(key, simd::set1(q[m][d]), acc[m]);
+        unrolled<M>([&]<int m>() { acc[m] = simd::fma(key, simd::set1(q[m][d]), acc[m]); });
       }
-      for (int m = 0; m < M; ++m) {
+      unrolled<M>([&]<int m>() {
         if (p.softcap > 0) {
           const F32 cap = simd::set1(p.softcap);
           acc[m] = simd::mul(cap, tanh(simd::div(acc[m], cap)));
         }
         simd::store(scores[m] + (pos - from), acc[m]);
-      }
+      });
     }
   }
 
@@ -182,33 +181,24 @@ struct Block {
   }
 
   template <int J>
-  void accumulate_columns(int d, int64_t from, int64_t to) {
+  [[gnu::flatten]] void accumulate_columns(int d, int64_t from, int64_t to) {
     F32 acc[M][J];
-#pragma GCC unroll 8
-    for (int m = 0; m < M; ++m)
-#pragma GCC unroll 4
-      for (int j = 0; j < J; ++j) acc[m][j] = simd::load(out[m] + d + 16 * j);
+    unrolled<M>([&]<int m>() { unrolled<J>([&]<int j>() { acc[m][j] = simd::load(out[m] + d + 16 * j); }); });
     for (int64_t pos = from; pos < to;) {
       const uint16_t* v = cache.v_row(pos) + d;
       const int64_t left_in_page = p.page_tokens - pos % p.page_tokens;
       const int64_t count = to - pos < left_in_page ? to - pos : left_in_page;
       for (int64_t i = 0; i < count; ++i, v += p.head_dim) {
         F32 value[J];
-#pragma GCC unroll 4
-        for (int j = 0; j < J; ++j) value[j] = simd::load_f16(v + 16 * j);
-#pragma GCC unroll 8
-        for (int m = 0; m < M; ++m) {
+        unrolled<J>([&]<int j>() { value[j] = simd::load_f16(v + 16 * j); });
+        unrolled<M>([&]<int m>() {
           const F32 weight = simd::set1(scores[m][pos - from + i]);
-#pragma GCC unroll 4
-          for (int j = 0; j < J; ++j) acc[m][j] = simd::fma(value[j], weight, acc[m][j]);
-        }
+          unrolled<J>([&]<int j>() { acc[m][j] = simd::fma(value[j], weight, acc[m][j]); });
+        });
       }
       pos += count;
     }
-#pragma GCC unroll 8
-    for (int m = 0; m < M; ++m)
-#pragma GCC unroll 4
-      for (int j = 0; j < J; ++j) simd::store(out[m] + d + 16 * j, acc[m][j]);
+    unrolled<M>([&]<int m>() { unrolled<J>([&]<int j>() { simd::store(out[m] + d + 16 * j, acc[m][j]); }); });
   }
 };
 

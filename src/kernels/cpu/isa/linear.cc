@@ -5,6 +5,8 @@
 
 namespace nereid::kernels::NEREID_ISA {
 
-void linear(const LinearParams& p, Worker& worker) { drive<NoMatrix>(p, worker); }
+void linear(const LinearParams& p, Worker& worker) {
+  drive<NoMatrix>(p, worker);
+}
 
 }  // namespace nereid::kernels::NEREID_ISA

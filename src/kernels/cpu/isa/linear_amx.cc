@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // linear on AMX tiles: 16 tokens against 16 weight rows, one column group (16 or 32) a multiplication.
 //
-// A group's products come out of the tile unit as exact int32 and are scaled and summed by the same vector operations in
-// the same order as in the vector loops, so both give the same bits and a token may go either way. That costs half of
-// the tile unit's width (32 of 64 columns); the scaling, 4 vector operations a token and group, is the bound anyway:
+// A group's products come out of the tile unit as exact int32 and are scaled and summed by the same vector operations
+// in the same order as in the vector loops, so both give the same bits and a token may go either way. That costs half
+// of the tile unit's width (32 of 64 columns); the scaling, 4 vector operations a token and group, is the bound anyway:
 // 32 cycles for 8192 products against 96 without tiles.
 #include "kernels/cpu/isa/linear_driver.h"
 #include "kernels/cpu/isa_kernels.h"
@@ -52,48 +52,50 @@ UnpackedTile unpack_tile(const std::byte* tile, int64_t blocks, std::byte* buffe
 
 // Sums of group `kPart` of a block into tile register kPart and from there to memory.
 template <int kPart, int kGroup>
-void multiply(const int8_t* activations, int64_t stride, const std::byte* weights, int32_t* sums) {
+void multiply(const int8_t* activations, const std::byte* weights, int32_t* sums) {
   constexpr int kA = 4 + kPart % 2;
   constexpr int kB = 6 + kPart % 2;
   simd::tile_zero<kPart>();
-  simd::tile_load<kA>(activations + kPart * kGroup, stride);
+  constexpr int kColumn = kPart * kGroup;
+  simd::tile_load<kA>(activations + kColumn / 32 * 32 * kTokens + kColumn % 32, 32);
   simd::tile_load<kB>(weights + kPart * kGroup * kTileRows, 64);
   simd::tile_dot_s8u8<kPart, kA, kB>();
   simd::tile_store<kPart>(sums, 64);
 }
 
 template <int kGroup, bool kHasOffset>
-void tile_dot(const std::byte* header, int64_t header_stride, UnpackedTile weights, int64_t blocks, float zero,
-              const Rows& rows, int64_t token, simd::F32 (&acc)[kTokens]) {
+[[gnu::flatten]] void tile_dot(const std::byte* header, int64_t header_stride, UnpackedTile weights, int64_t blocks,
+                               float zero, const Rows& rows, int64_t token, simd::F32 (&result)[kTokens]) {
   using namespace simd;
+  F32 acc[kTokens] = {};
   constexpr int kGroups = static_cast<int>(kBlockColumns) / kGroup;
-  const int8_t* codes = rows.codes + token * rows.code_stride;
-  const float* scales = rows.scales + token * rows.scale_stride;
-  const float* sums = rows.sums + token * rows.sum_stride;
+  const int8_t* codes = rows.codes_of(token);
+  const float* scales = rows.scales_of(token);
+  const float* sums = rows.sums_of(token);
   const F32 minus_zero = set1(-zero);
   alignas(64) int32_t products[kGroups][kTokens][16];
   for (int64_t b = 0; b < blocks; ++b, header += header_stride, weights.codes += weights.block_stride) {
-    const int8_t* a = codes + b * kBlockColumns;
-    multiply<0, kGroup>(a, rows.code_stride, weights.codes, products[0][0]);
-    multiply<1, kGroup>(a, rows.code_stride, weights.codes, products[1][0]);
+    multiply<0, kGroup>(codes, weights.codes, products[0][0]);
+    multiply<1, kGroup>(codes, weights.codes, products[1][0]);
     if constexpr (kGroups == 4) {
-      multiply<2, kGroup>(a, rows.code_stride, weights.codes, products[2][0]);
-      multiply<3, kGroup>(a, rows.code_stride, weights.codes, products[3][0]);
+      multiply<2, kGroup>(codes, weights.codes, products[2][0]);
+      multiply<3, kGroup>(codes, weights.codes, products[3][0]);
     }
+    codes += kBlockColumns * kTokens;
     const auto* factors = reinterpret_cast<const uint16_t*>(header);
-#pragma GCC unroll 4
-    for (int g = 0; g < kGroups; ++g) {
+    unrolled<kGroups>([&]<int g>() {
       const F32 scale = load_f16(factors + 16 * g);
       const F32 offset = kHasOffset ? load_f16(factors + 16 * (kGroups + g)) : mul(scale, minus_zero);
-#pragma GCC unroll 16
-      for (int m = 0; m < kTokens; ++m) {
+      unrolled<kTokens>([&]<int m>() {
         const F32 d = {_mm512_cvtepi32_ps(_mm512_load_si512(products[g][m]))};
-        const F32 s = mul(scale, set1(scales[m * rows.scale_stride + b * 2 + g * kGroup / 32]));
-        acc[m] = simd::fma(d, s, acc[m]);
-        acc[m] = simd::fma(offset, set1(sums[m * rows.sum_stride + b * kGroups + g]), acc[m]);
-      }
-    }
+        acc[m] = simd::fma(d, mul(scale, set1(scales[g * kGroup / 32 * kTokens + m])), acc[m]);
+        acc[m] = simd::fma(offset, set1(sums[g * kTokens + m]), acc[m]);
+      });
+    });
+    scales += 2 * kTokens;
+    sums += kGroups * kTokens;
   }
+  unrolled<kTokens>([&]<int m>() { result[m] = acc[m]; });
 }
 
 struct AmxMatrix {
@@ -111,15 +113,14 @@ struct AmxMatrix {
       const auto pass = [&](const PackedWeight& w, auto finish) {
         const UnpackedTile unpacked = unpack_tile<C, kHeader, kBlock>(w.tile(t), blocks, job.unpacked);
         for (int64_t token = 0; token < tokens; token += kTokens) {
-          simd::F32 acc[kTokens] = {};
+          simd::F32 acc[kTokens];
           tile_dot<kGroup, kHasOffset>(w.tile(t), kBlock, unpacked, blocks, zero, job.rows, token, acc);
           finish(token, acc);
         }
       };
       if (!p.weight_up.data) {
-        pass(p.weight, [&](int64_t token, const simd::F32(&acc)[kTokens]) {
-          write_tile<kTokens>(p, t, token, acc, nullptr);
-        });
+        pass(p.weight,
+             [&](int64_t token, const simd::F32(&acc)[kTokens]) { write_tile<kTokens>(p, t, token, acc, nullptr); });
         continue;
       }
       // The gate's sums wait in y, which this tile alone writes, while the up matrix is multiplied.
@@ -141,6 +142,8 @@ struct AmxMatrix {
 
 }  // namespace
 
-void linear(const LinearParams& p, Worker& worker) { drive<AmxMatrix>(p, worker); }
+void linear(const LinearParams& p, Worker& worker) {
+  drive<AmxMatrix>(p, worker);
+}
 
 }  // namespace nereid::kernels::amx

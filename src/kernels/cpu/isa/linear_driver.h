@@ -31,7 +31,7 @@ void write_tile(const LinearParams& p, int64_t tile, int64_t token, const F32 (&
   const int64_t left = p.weight.layout.rows - row;
   const int n = static_cast<int>(left < 16 ? left : 16);
   const F32 bias = p.bias ? (n == 16 ? simd::load(p.bias + row) : simd::load_partial(p.bias + row, n)) : simd::zero();
-  for (int m = 0; m < M; ++m) {
+  unrolled<M>([&]<int m>() {
     F32 v = activate(p.activation, simd::add(acc[m], bias));
     if (up) v = simd::mul(v, up[m]);
     float* y = p.y + (token + m) * p.y_stride + row;
@@ -43,7 +43,7 @@ void write_tile(const LinearParams& p, int64_t tile, int64_t token, const F32 (&
       if (r) v = simd::add(v, simd::load_partial(r, n));
       simd::store_partial(y, v, n);
     }
-  }
+  });
 }
 
 template <Codes C, int kGroup, bool kHasOffset, int M>
@@ -53,10 +53,10 @@ void codes_block(const Job& job, int64_t token) {
   // dot4_code8 has subtracted 128 - kCode8Zero already.
   const float zero = static_cast<float>(l.zero) - (C == Codes::kCode8 ? 128 - simd::kCode8Zero : 0);
   for (int64_t t = job.first_tile; t < job.last_tile; ++t) {
-    F32 acc[M] = {};
+    F32 acc[M];
     tile_dot_codes<C, kGroup, kHasOffset, M>(p.weight.tile(t), l.blocks(), zero, job.rows, token, acc);
     if (p.weight_up.data) {
-      F32 up[M] = {};
+      F32 up[M];
       tile_dot_codes<C, kGroup, kHasOffset, M>(p.weight_up.tile(t), l.blocks(), zero, job.rows, token, up);
       write_tile<M>(p, t, token, acc, up);
     } else {
@@ -71,9 +71,9 @@ void floats_block(const Job& job, int64_t token) {
   const LinearParams& p = job.p;
   const PackedLayout& l = p.weight.layout;
   const auto run = [&]<int N>(int64_t t) {
-    F32 acc[N][M] = {};
+    F32 acc[N][M];
     tile_dot_floats<C, M, N>(p.weight.tile(t), l.tile_bytes(), l.cols, job.rows, token, acc);
-    F32 up[N][M] = {};
+    F32 up[N][M];
     if (p.weight_up.data) tile_dot_floats<C, M, N>(p.weight_up.tile(t), l.tile_bytes(), l.cols, job.rows, token, up);
     for (int i = 0; i < N; ++i) write_tile<M>(p, t + i, token, acc[i], p.weight_up.data ? up[i] : nullptr);
   };
@@ -141,45 +141,36 @@ void run_tiles(const Job& job) {
   }
 }
 
-// Carves a scratch area into the arrays of Rows (all offsets multiples of 64 bytes) and prepares tokens [begin, end).
+// Carves a scratch area into the arrays of Rows (all offsets multiples of 64 bytes) and prepares tokens.
 struct Preparation {
   Rows rows;
-  float* x = nullptr;
-  int8_t* codes = nullptr;
-  float* scales = nullptr;
-  float* sums = nullptr;
+  float* normalised;
 
   Preparation(const LinearParams& p, std::byte* scratch) {
     const PackedLayout& l = p.weight.layout;
     const int64_t padded = l.blocks() * kBlockColumns;
-    x = reinterpret_cast<float*>(scratch);
-    scratch += p.tokens * padded * 4;
-    codes = reinterpret_cast<int8_t*>(scratch);
-    scratch += p.tokens * padded;
-    scales = reinterpret_cast<float*>(scratch);
-    sums = scales + p.tokens * (padded / 32);
-    rows = {.x = p.norm_weight ? x : p.x,
-            .x_stride = p.norm_weight ? padded : p.x_stride,
-            .codes = codes,
-            .code_stride = padded,
-            .scales = scales,
-            .scale_stride = padded / 32,
-            .sums = sums,
-            .sum_stride = padded / l.group};
+    normalised = reinterpret_cast<float*>(scratch);
+    rows.x = p.norm_weight ? normalised : p.x;
+    rows.x_stride = p.norm_weight ? padded : p.x_stride;
+    // Few tokens make one small block; more make blocks of 16, the last one with room to spare.
+    rows.block = p.tokens < kBlockTokens ? p.tokens : kBlockTokens;
+    rows.padded = padded;
+    rows.group = l.group;
+    const int64_t tokens = (p.tokens + rows.block - 1) / rows.block * rows.block;
+    rows.codes = reinterpret_cast<int8_t*>(scratch + p.tokens * padded * 4);
+    rows.scales = reinterpret_cast<float*>(rows.codes + tokens * padded);
+    rows.sums = rows.scales + tokens * (padded / 32);
   }
 
   void run(const LinearParams& p, int64_t begin, int64_t end) {
     const PackedLayout& l = p.weight.layout;
-    const int64_t padded = l.blocks() * kBlockColumns;
     for (int64_t t = begin; t < end; ++t) {
       const float* row = p.x + t * p.x_stride;
       if (p.norm_weight) {
-        rms_norm_row(row, p.norm_weight, p.norm_eps, l.cols, x + t * padded);
-        row = x + t * padded;
+        rms_norm_row(row, p.norm_weight, p.norm_eps, l.cols, normalised + t * rows.padded);
+        row = normalised + t * rows.padded;
       }
-      if (!l.is_float())
-        quantize_row(row, l.cols, padded, l.group, codes + t * padded, scales + t * rows.scale_stride,
-                     sums + t * rows.sum_stride);
+      if (!l.is_float()) quantize_row(row, l.cols, rows, t);
     }
   }
 };

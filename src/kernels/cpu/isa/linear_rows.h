@@ -10,17 +10,26 @@
 
 namespace nereid::kernels::NEREID_ISA {
 
-// Prepared rows of all tokens. Codes and sums are per column group of the weight (16 or 32), scales per 32 columns.
+// Prepared rows of all tokens. Quantised ones lie in blocks of `block` neighbouring tokens, so that the inner loops
+// find token m of a block at constant distances:
+//   codes  [tokens / block][padded columns / 32][block][32]    int8
+//   scales [tokens / block][padded columns / 32][block]        one for 32 columns
+//   sums   [tokens / block][padded columns / group][block]     scale * sum of the group's codes
 struct Rows {
-  const float* x = nullptr;  // floats (normalised), for float weights
+  const float* x = nullptr;  // floats (normalised), for float weights: [tokens, x_stride]
   int64_t x_stride = 0;
-  const int8_t* codes = nullptr;
-  int64_t code_stride = 0;
-  const float* scales = nullptr;
-  int64_t scale_stride = 0;
-  const float* sums = nullptr;  // scale * sum of codes
-  int64_t sum_stride = 0;
+  int64_t block = 1;  // tokens; kTileTokens at most 16
+  int64_t padded = 0, group = 32;
+  int8_t* codes = nullptr;
+  float* scales = nullptr;
+  float* sums = nullptr;
+
+  // A token's first element of each; blocks follow each other.
+  int8_t* codes_of(int64_t t) const { return codes + t / block * block * padded + t % block * 32; }
+  float* scales_of(int64_t t) const { return scales + t / block * block * (padded / 32) + t % block; }
+  float* sums_of(int64_t t) const { return sums + t / block * block * (padded / group) + t % block; }
 };
+inline constexpr int64_t kBlockTokens = 16;
 
 // Root mean square normalisation of one row; sums in 16 lanes, in column order.
 inline void rms_norm_row(const float* x, const float* weight, float eps, int64_t n, float* y) {
@@ -42,11 +51,13 @@ inline void rms_norm_row(const float* x, const float* weight, float eps, int64_t
   if (rest) store_partial(y + i, mul(mul(load_partial(x + i, rest), inv), load_partial(weight + i, rest)), rest);
 }
 
-// Quantises one row of n columns, padded with zeros to a multiple of 64. `group` is 16 or 32.
-inline void quantize_row(const float* x, int64_t n, int64_t padded, int group, int8_t* codes, float* scales,
-                         float* sums) {
+// Quantises token t's row of n columns, padded with zeros.
+inline void quantize_row(const float* x, int64_t n, const Rows& rows, int64_t t) {
   using namespace simd;
-  for (int64_t c = 0; c < padded; c += 32) {
+  int8_t* codes = rows.codes_of(t);
+  float* scales = rows.scales_of(t);
+  float* sums = rows.sums_of(t);
+  for (int64_t c = 0; c < rows.padded; c += 32, codes += 32 * rows.block, scales += rows.block) {
     const int64_t left = n - c;
     F32 lo, hi;
     if (left >= 32) [[likely]] {
@@ -63,14 +74,16 @@ inline void quantize_row(const float* x, int64_t n, int64_t padded, int group, i
     const F32 inverse = set1(amax > 0 ? 127.0f / amax : 0.0f);
     const I32 qlo = to_i32(mul(lo, inverse));
     const I32 qhi = to_i32(mul(hi, inverse));
-    store_i8(codes + c, qlo);
-    store_i8(codes + c + 16, qhi);
-    scales[c / 32] = scale;
-    if (group == 32) {
-      sums[c / 32] = scale * static_cast<float>(ireduce_add(iadd(qlo, qhi)));
+    store_i8(codes, qlo);
+    store_i8(codes + 16, qhi);
+    *scales = scale;
+    if (rows.group == 32) {
+      *sums = scale * static_cast<float>(ireduce_add(iadd(qlo, qhi)));
+      sums += rows.block;
     } else {
-      sums[c / 16] = scale * static_cast<float>(ireduce_add(qlo));
-      sums[c / 16 + 1] = scale * static_cast<float>(ireduce_add(qhi));
+      sums[0] = scale * static_cast<float>(ireduce_add(qlo));
+      sums[rows.block] = scale * static_cast<float>(ireduce_add(qhi));
+      sums += 2 * rows.block;
     }
   }
 }

@@ -21,8 +21,12 @@ struct alignas(64) TileConfig {
 };
 static_assert(sizeof(TileConfig) == 64);
 
-inline void load_tile_config(const TileConfig& config) { asm volatile("ldtilecfg %0" ::"m"(config) : "memory"); }
-inline void release_tiles() { asm volatile("tilerelease" ::: "memory"); }
+inline void load_tile_config(const TileConfig& config) {
+  asm volatile("ldtilecfg %0" ::"m"(config) : "memory");
+}
+inline void release_tiles() {
+  asm volatile("tilerelease" ::: "memory");
+}
 
 template <int kTile>
 inline void tile_zero() {

@@ -7,6 +7,8 @@
 #include <cstdint>
 #include <cstring>
 
+#include "kernels/cpu/simd/unrolled.h"
+
 namespace nereid::kernels::avx2::simd {
 
 struct F32 {
@@ -21,7 +23,8 @@ struct Bytes {
 
 // Tokens a linear tile keeps in registers: 2 x 4 sums leave room in 16 registers.
 inline constexpr int kTileTokens = 4;
-// maddubs saturates on full-range codes, so dot4_code8 subtracts the zero point itself.
+inline constexpr int kDotTokens = 1;
+// maddubs saturates on full-range codes, so dot_columns subtracts 128 from 8-bit codes itself.
 inline constexpr int kCode8Zero = 0;
 
 inline F32 load(const float* p) {
@@ -157,23 +160,45 @@ inline Bytes high_nibbles(Bytes b) {
   const __m256i m = _mm256_set1_epi8(0x0f);
   return {_mm256_and_si256(_mm256_srli_epi16(b.lo, 4), m), _mm256_and_si256(_mm256_srli_epi16(b.hi, 4), m)};
 }
-inline Bytes broadcast4(const int8_t* p) {
-  int32_t x;
-  std::memcpy(&x, p, 4);
-  return {_mm256_set1_epi32(x), _mm256_set1_epi32(x)};
+// maddubs gives 16-bit sums of two products. So many of them may be added before they are widened: 4-bit codes reach
+// 15 * 127 * 2 = 3,810 each, 6-bit ones 16,002 (kBits 7 stands for up to 6).
+template <int kBits>
+inline constexpr int kSums16 = kBits == 4   ? 8
+                               : kBits == 7 ? 2
+                                            : 1;
+
+inline __m256i widen_add(__m256i acc, __m256i sums16) {
+  return _mm256_add_epi32(acc, _mm256_madd_epi16(sums16, _mm256_set1_epi16(1)));
 }
-inline __m256i dot4_half(__m256i acc, __m256i u, __m256i s) {
-  return _mm256_add_epi32(acc, _mm256_madd_epi16(_mm256_maddubs_epi16(u, s), _mm256_set1_epi16(1)));
-}
-inline I32 dot4_small(I32 acc, Bytes u, Bytes s) {
-  return {dot4_half(acc.lo, u.lo, s.lo), dot4_half(acc.hi, u.hi, s.hi)};
-}
-inline __m256i dot4_signed_half(__m256i acc, __m256i u, __m256i s) {
-  const __m256i w = _mm256_xor_si256(u, _mm256_set1_epi8(static_cast<char>(0x80)));  // u - 128 as a signed byte
-  return dot4_half(acc, _mm256_abs_epi8(w), _mm256_sign_epi8(s, w));
-}
-inline I32 dot4_code8(I32 acc, Bytes u, Bytes s) {
-  return {dot4_signed_half(acc.lo, u.lo, s.lo), dot4_signed_half(acc.hi, u.hi, s.hi)};
+
+template <int kBits, int kFirst, int kCount, int T>
+inline void dot_columns(const Bytes (&w)[8], const int8_t* a, I32 (&d)[T]) {
+  static_assert(T == 1);
+  constexpr int kRun = kSums16<kBits> < kCount ? kSums16<kBits> : kCount;
+  I32 acc = izero();
+  unrolled<kCount / kRun>([&]<int run>() {
+    __m256i lo = _mm256_setzero_si256();
+    __m256i hi = lo;
+    unrolled<kRun>([&]<int n>() {
+      constexpr int j = kFirst + run * kRun + n;
+      int32_t four;
+      std::memcpy(&four, a + 4 * j, 4);
+      const __m256i s = _mm256_set1_epi32(four);
+      if constexpr (kBits == 8) {
+        // Full bytes would overflow the 16 bits: multiply magnitudes of code - 128 and move the sign to the activation.
+        const __m256i bias = _mm256_set1_epi8(static_cast<char>(0x80));
+        const __m256i wl = _mm256_xor_si256(w[j].lo, bias);
+        const __m256i wh = _mm256_xor_si256(w[j].hi, bias);
+        lo = _mm256_maddubs_epi16(_mm256_abs_epi8(wl), _mm256_sign_epi8(s, wl));
+        hi = _mm256_maddubs_epi16(_mm256_abs_epi8(wh), _mm256_sign_epi8(s, wh));
+      } else {
+        lo = _mm256_add_epi16(lo, _mm256_maddubs_epi16(w[j].lo, s));
+        hi = _mm256_add_epi16(hi, _mm256_maddubs_epi16(w[j].hi, s));
+      }
+    });
+    acc = {widen_add(acc.lo, lo), widen_add(acc.hi, hi)};
+  });
+  d[0] = acc;
 }
 inline void prefetch(const void* p) {
   _mm_prefetch(static_cast<const char*>(p), _MM_HINT_T0);

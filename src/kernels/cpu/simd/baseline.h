@@ -7,6 +7,7 @@
 #include <cstring>
 
 #include "base/float_convert.h"
+#include "kernels/cpu/simd/unrolled.h"
 
 namespace nereid::kernels::baseline::simd {
 
@@ -24,6 +25,7 @@ struct Bytes {
 };
 
 inline constexpr int kTileTokens = 4;
+inline constexpr int kDotTokens = 1;
 inline constexpr int kCode8Zero = 128;
 
 // r.v[i] = f(i) for the four quarters.
@@ -175,26 +177,19 @@ inline Bytes high_nibbles(const Bytes& b) {
   for (int i = 0; i < 64; ++i) r.v[i] = static_cast<uint8_t>(b.v[i] >> 4);
   return r;
 }
-inline Bytes broadcast4(const int8_t* p) {
-  Bytes r;
-  for (int i = 0; i < 16; ++i) std::memcpy(r.v + 4 * i, p, 4);
-  return r;
-}
 // Not inlined into the unrolled callers: they would take minutes to compile, and this path is for old machines.
-[[gnu::noinline]] inline I32 dot4_small(const I32& acc, const Bytes& u, const Bytes& s) {
-  int32_t t[16];
-  std::memcpy(t, acc.v, 64);
-  for (int i = 0; i < 16; ++i) {
-    int32_t sum = 0;
-    for (int j = 0; j < 4; ++j) sum += int32_t{u.v[4 * i + j]} * static_cast<int8_t>(s.v[4 * i + j]);
-    t[i] += sum;
-  }
-  I32 r;
-  std::memcpy(r.v, t, 64);
-  return r;
+[[gnu::noinline]] inline I32 dot_bytes(const Bytes* w, const int8_t* a, int first, int count) {
+  int32_t sums[16] = {};
+  for (int i = first; i < first + count; ++i)
+    for (int r = 0; r < 16; ++r)
+      for (int j = 0; j < 4; ++j) sums[r] += int32_t{w[i].v[4 * r + j]} * a[4 * i + j];
+  I32 acc;
+  std::memcpy(acc.v, sums, 64);
+  return acc;
 }
-inline I32 dot4_code8(const I32& acc, const Bytes& u, const Bytes& s) {
-  return dot4_small(acc, u, s);
+template <int kBits, int kFirst, int kCount, int T>
+inline void dot_columns(const Bytes (&w)[8], const int8_t* a, I32 (&d)[T]) {
+  for (int t = 0; t < T; ++t) d[t] = dot_bytes(w, a + 32 * t, kFirst, kCount);
 }
 inline void prefetch(const void* p) {
   __builtin_prefetch(p);
