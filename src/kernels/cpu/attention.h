@@ -6,7 +6,7 @@
 //     k page: [kv_heads][page_tokens / 16][head_dim][16]     v page: [kv_heads][page_tokens][head_dim]
 //
 // For each token and head: softmax over positions in steps of 16, running maximum and sum (Milakov and Gimelshein
-// 2018), segments of kSegment positions merged in order. A token's result depends on its own position alone, not on
+// 2018), segments of 256 positions merged in order. A token's result depends on its own position alone, not on
 // what else is in the batch, how prompts are cut into chunks, or the number of threads.
 //
 // Cost: 4 * heads * head_dim flops a (token, position); bytes: 2 * kv_heads * head_dim * 2 a position of the context,

@@ -10,8 +10,8 @@ namespace {
 using simd::F32;
 
 // Positions whose scores are held at once; also the fixed unit in which partial results are merged.
-constexpr int kSegment = 512;
-constexpr int kMaxTokens = simd::kTileTokens >= 8 ? 8 : 4;
+constexpr int kSegment = 256;
+constexpr int kMaxTokens = simd::kTileTokens;
 constexpr float kMinusInfinity = -__builtin_huge_valf();
 
 // Where position `pos` of a sequence lives.
@@ -70,9 +70,9 @@ struct Block {
   Cache cache;
   int64_t token;
   int head;
-  alignas(64) float q[M][kMaxHeadDim];    // scaled queries
-  alignas(64) float scores[M][kSegment];  // then probabilities
-  alignas(64) float out[M][kMaxHeadDim];
+  alignas(64) float q[kMaxHeadDim][M];     // scaled queries: one dimension of all tokens side by side
+  alignas(64) float scores[M][kSegment];   // then probabilities
+  alignas(64) float out[M * kMaxHeadDim];  // head_dim apart
   float max[M], sum[M];
 
   Block(const AttentionParams& params, int64_t t, int h)
@@ -92,13 +92,10 @@ struct Block {
   void run() {
     int64_t begin = lowest(0);
     int64_t end = highest(0) + 1;
-    const F32 scale = simd::set1(p.scale);
     for (int m = 0; m < M; ++m) {
       const float* src = p.q + (token + m) * p.q_stride + head * p.head_dim;
-      for (int d = 0; d < p.head_dim; d += 16) {
-        simd::store(q[m] + d, simd::mul(simd::load(src + d), scale));
-        simd::store(out[m] + d, simd::zero());
-      }
+      for (int d = 0; d < p.head_dim; ++d) q[d][m] = src[d] * p.scale;
+      for (int d = 0; d < p.head_dim; d += 16) simd::store(out + m * p.head_dim + d, simd::zero());
       max[m] = kMinusInfinity;
       sum[m] = 0;
       if (lowest(m) < begin) begin = lowest(m);
@@ -115,7 +112,8 @@ struct Block {
     for (int m = 0; m < M; ++m) {
       float* y = p.y + (token + m) * p.y_stride + head * p.head_dim;
       const F32 inverse = simd::set1(1.0f / sum[m]);
-      for (int d = 0; d < p.head_dim; d += 16) simd::store(y + d, simd::mul(simd::load(out[m] + d), inverse));
+      for (int d = 0; d < p.head_dim; d += 16)
+        simd::store(y + d, simd::mul(simd::load(out + m * p.head_dim + d), inverse));
     }
   }
 
@@ -126,7 +124,7 @@ struct Block {
       F32 acc[M] = {};
       for (int d = 0; d < p.head_dim; ++d) {
         const F32 key = simd::load_f16(k + d * 16);
-        unrolled<M>([&]<int m>() { acc[m] = simd::fma(key, simd::set1(q[m][d]), acc[m]); });
+        unrolled<M>([&]<int m>() { acc[m] = simd::fma(key, simd::set1(q[d][m]), acc[m]); });
       }
       unrolled<M>([&]<int m>() {
         if (p.softcap > 0) {
@@ -165,7 +163,8 @@ struct Block {
     const float keep = max[m] == kMinusInfinity ? 0.0f : lanes[0];
     if (max[m] != new_max) {
       const F32 factor = simd::set1(keep);
-      for (int d = 0; d < p.head_dim; d += 16) simd::store(out[m] + d, simd::mul(simd::load(out[m] + d), factor));
+      for (int d = 0; d < p.head_dim; d += 16)
+        simd::store(out + m * p.head_dim + d, simd::mul(simd::load(out + m * p.head_dim + d), factor));
       sum[m] *= keep;
       max[m] = new_max;
     }
@@ -174,7 +173,7 @@ struct Block {
 
   // out[m] += probabilities . values
   void accumulate(int64_t from, int64_t to) {
-    constexpr int J = M >= 8 ? 2 : simd::kTileTokens >= 16 ? 4 : 2;
+    constexpr int J = M >= 16 ? 1 : M >= 8 || simd::kTileTokens < 16 ? 2 : 4;
     int d = 0;
     for (; d + 16 * J <= p.head_dim; d += 16 * J) accumulate_columns<J>(d, from, to);
     for (; d < p.head_dim; d += 16) accumulate_columns<1>(d, from, to);
@@ -183,7 +182,8 @@ struct Block {
   template <int J>
   [[gnu::flatten]] void accumulate_columns(int d, int64_t from, int64_t to) {
     F32 acc[M][J];
-    unrolled<M>([&]<int m>() { unrolled<J>([&]<int j>() { acc[m][j] = simd::load(out[m] + d + 16 * j); }); });
+    unrolled<M>(
+        [&]<int m>() { unrolled<J>([&]<int j>() { acc[m][j] = simd::load(out + m * p.head_dim + d + 16 * j); }); });
     for (int64_t pos = from; pos < to;) {
       const uint16_t* v = cache.v_row(pos) + d;
       const int64_t left_in_page = p.page_tokens - pos % p.page_tokens;
@@ -198,7 +198,8 @@ struct Block {
       }
       pos += count;
     }
-    unrolled<M>([&]<int m>() { unrolled<J>([&]<int j>() { simd::store(out[m] + d + 16 * j, acc[m][j]); }); });
+    unrolled<M>(
+        [&]<int m>() { unrolled<J>([&]<int j>() { simd::store(out + m * p.head_dim + d + 16 * j, acc[m][j]); }); });
   }
 };
 
@@ -207,7 +208,7 @@ void run_block(const AttentionParams& p, int64_t token, int head) {
   Block<M>(p, token, head).run();
 }
 
-// The largest block that starts at `token`: neighbours of one sequence, M in {8, 4, 2, 1} as the registers allow.
+// The largest block that starts at `token`: neighbours of one sequence, M in {16, 8, 4, 2, 1} as the registers allow.
 int block_size(const AttentionParams& p, int64_t token) {
   int n = 1;
   while (n < kMaxTokens && token + n < p.tokens && p.sequence[token + n] == p.sequence[token]) ++n;
@@ -228,6 +229,9 @@ void attention(const AttentionParams& p, Worker& worker) {
     for (int h = 0; h < p.heads; ++h, ++item) {
       if (item % worker.count() != worker.index()) continue;
       switch (n) {
+        case 16:
+          if constexpr (kMaxTokens >= 16) run_block<16>(p, t, h);
+          break;
         case 8:
           if constexpr (kMaxTokens >= 8) run_block<8>(p, t, h);
           break;
