@@ -61,10 +61,15 @@ class Binder {
          std::vector<std::string>& used)
       : input_(input), arch_(arch), root_(root), config_(config), graph_(graph), used_(used) {}
 
+  // Layer by layer, so that constants lie in the order in which a step reads them.
   Result<Weights> run() {
     for (const WeightRow& row : arch_.weights) {
-      const int64_t layers = is_per_layer(row) ? config_.layers : 1;
-      for (int64_t layer = 0; layer < layers; ++layer) NEREID_RETURN_IF_ERROR(bind(row, layer));
+      if (!is_per_layer(row)) NEREID_RETURN_IF_ERROR(bind(row, 0));
+    }
+    for (int64_t layer = 0; layer < config_.layers; ++layer) {
+      for (const WeightRow& row : arch_.weights) {
+        if (is_per_layer(row)) NEREID_RETURN_IF_ERROR(bind(row, layer));
+      }
     }
     NEREID_RETURN_IF_ERROR(settle_head());
     return std::move(weights_);
@@ -144,12 +149,12 @@ class Binder {
     NEREID_RETURN_IF_ERROR(check_sizes(b));
     const auto [first, size] = taken_rows(*b.row);
     const double offset = is_norm(b.row->role) ? config_.norm_offset : 0;
-    if (b.tensor->dtype == DType::f32 && offset == 0 && !is_rope_factor(b.row->role)) {
+    NEREID_TRY(std::vector<float> values, read_vector(*b.tensor, first, size));
+    if (is_rope_factor(b.row->role)) return set_rope_factors(b.row->role, values);
+    if (b.tensor->dtype == DType::f32 && offset == 0) {
       add(b, layer, {DType::f32, {size}}, ConstTensorView(b.tensor->as<float>() + first, DType::f32, {size}));
       return Status::ok();
     }
-    NEREID_TRY(std::vector<float> values, read_vector(*b.tensor, first, size));
-    if (is_rope_factor(b.row->role)) return set_rope_factors(b.row->role, values);
     for (float& v : values) v = static_cast<float>(v + offset);
     weights_.set(b.row->role, layer, graph_.add_constant_f32(b.value_name, std::move(values), {size}));
     return Status::ok();

@@ -2,12 +2,17 @@
 // Every architecture against the logits that transformers computes for the same tiny checkpoint.
 #include "llm/arch/build_model.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <cstdlib>
 #include <filesystem>
+#include <fstream>
+#include <iterator>
 
 #include "base/json.h"
+#include "graph/text.h"
 #include "llm/arch/golden_model.h"
 
 namespace nereid::llm::testing {
@@ -86,6 +91,29 @@ TEST_P(Goldens, logits_equal_those_of_transformers) {
     ASSERT_EQ(rows.size(), tokens.size());
     EXPECT_LE(difference(rows, golden["logits"]), kTolerance) << "in steps of " << step;
   }
+}
+
+// The form of what is built; NEREID_UPDATE=1 writes it anew.
+TEST(BuildModel, the_graph_is_the_plain_decoder) {
+  Checkpoint checkpoint = make_checkpoint(load_golden("llama"), Form::kGguf, DType::f16);
+  const auto model = build_model(checkpoint.input());
+  ASSERT_TRUE(model.is_ok()) << model.status().message();
+  const std::string text = graph::print(model->graph);
+  const std::string path = std::string(NEREID_SOURCE_DIR) + "/tests/golden/arch/llama.graph.txt";
+  if (std::getenv("NEREID_UPDATE") != nullptr) std::ofstream(path) << text;
+  std::ifstream file(path);
+  const std::string golden((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
+  EXPECT_EQ(text, golden);
+}
+
+TEST(BuildModel, options_out_of_bounds_are_refused) {
+  Checkpoint checkpoint = make_checkpoint(load_golden("llama"), Form::kGguf, DType::f16);
+  const auto error = [&](const BuildOptions& options) {
+    return build_model(checkpoint.input(), options).status().message();
+  };
+  EXPECT_THAT(error({.kv_dtype = DType::i32}), ::testing::HasSubstr("A key/value cache of i32 is not supported"));
+  EXPECT_THAT(error({.page_tokens = 0}), ::testing::HasSubstr("Cache pages of 0 tokens"));
+  EXPECT_THAT(error({.max_context = -1}), ::testing::HasSubstr("A context of -1 tokens"));
 }
 
 INSTANTIATE_TEST_SUITE_P(Architectures, Goldens, ::testing::ValuesIn(cases()), case_name);

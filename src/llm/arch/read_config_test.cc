@@ -133,6 +133,8 @@ std::string rope_error(const Json& scaling) {
 
 TEST(ReadRope, bad_scalings_are_refused) {
   EXPECT_THAT(rope_error({{"type", "mrope"}}), HasSubstr("The rope scaling 'mrope' is not supported"));
+  EXPECT_THAT(rope_error({{"type", "yarn"}, {"factor", 4}, {"llama_4_scaling_beta", 0.1}}),
+              HasSubstr("scales queries by their position, which is not supported."));
   EXPECT_THAT(rope_error({{"type", "linear"}, {"factor", 0}}),
               HasSubstr("The rope factor is 0; expected 0.001 to 1e6."));
   EXPECT_THAT(rope_error({{"type", "linear"}, {"factor", "x"}}), HasSubstr("factor in the rope parameters"));
@@ -152,6 +154,14 @@ TEST(ReadRope, bad_scalings_are_refused) {
   EXPECT_THAT(error_with("partial_rotary_factor", 2), HasSubstr("partial_rotary_factor is 2"));
   EXPECT_THAT(error_with("partial_rotary_factor", 0.4), HasSubstr("Rope rotates 3 elements of each head of 8"));
   EXPECT_THAT(gguf_error_with("llama.rope.dimension_count", int64_t{10}), HasSubstr("Rope rotates 10 elements"));
+}
+
+TEST(ReadConfig, a_window_of_null_is_none_and_a_missing_one_is_the_frameworks_default) {
+  Checkpoint c = checkpoint("mistral");
+  c.config["sliding_window"] = nullptr;
+  EXPECT_EQ(build_model(c.input())->config.spans[0].window, 0);
+  c.config.erase("sliding_window");
+  EXPECT_EQ(build_model(c.input())->config.spans[0].window, 4096);
 }
 
 TEST(ReadConfig, layers_and_ropes_follow_the_window_pattern) {

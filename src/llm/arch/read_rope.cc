@@ -53,6 +53,9 @@ Result<std::vector<double>> json_reals(const Json* object, std::string_view key)
 Result<RopeConfig> read_hf(const HyperParameters& p, const Json* object, double theta, const ModelConfig& c) {
   RopeConfig r;
   r.theta = theta;
+  if (json_member(object, "llama_4_scaling_beta") != nullptr) {
+    return unsupported("llama_4_scaling_beta in {} scales queries by their position, which is not supported.", kWhere);
+  }
   double rotated_share = 1;
   NEREID_TRY(const std::optional<double> outer_share, p.real("", "partial_rotary_factor"));
   if (outer_share) rotated_share = *outer_share;
