@@ -117,6 +117,11 @@ Result<Value> arithmetic(Heap& heap, std::string_view op, const Value& a, const 
   return bad_operands(op, a, b);
 }
 
+Result<Value> to_integer(double a) {
+  if (a >= -0x1p63 && a < 0x1p63) return Value::integer(static_cast<int64_t>(a));
+  return invalid_argument("the number {} does not fit into a 64-bit integer.", a);
+}
+
 Result<Value> negative(const Value& a) {
   if (a.is_undefined()) return undefined_error(a);
   if (a.is_integral()) return on_integers("-", 0, a.as_int());

@@ -56,10 +56,6 @@ bool parse_float(std::string_view text, double* out) {
   return true;
 }
 
-bool fits_int(double v) {
-  return v >= -9.2233720368547758e18 && v < 9.2233720368547758e18;
-}
-
 FilterResult round_half_even(double value, int64_t precision) {
   if (!std::isfinite(value) || precision > 22) return Value::real(value);
   if (precision >= 0) {
@@ -117,7 +113,7 @@ FilterResult filter_int(Interpreter&, const Value& self, const Args& args) {
   } else if (!parse_float(self.as_text(), &real)) {
     return fallback;
   }
-  return fits_int(real) ? Value::integer(static_cast<int64_t>(real)) : fallback;
+  return std::isfinite(real) ? to_integer(real) : fallback;
 }
 
 FilterResult filter_float(Interpreter&, const Value& self, const Args& args) {
@@ -142,7 +138,8 @@ FilterResult filter_round(Interpreter&, const Value& self, const Args& args) {
   }
   const double unit = std::pow(10.0, static_cast<double>(precision));
   const double scaled = self.as_double() * unit;
-  return Value::real((method == "ceil" ? std::ceil(scaled) : std::floor(scaled)) / unit);
+  // Python's ceil is an integer, which has no minus zero.
+  return Value::real((method == "ceil" ? std::ceil(scaled) : std::floor(scaled)) / unit + 0.0);
 }
 
 }  // namespace nereid::chat

@@ -136,13 +136,13 @@ FilterResult filter_truncate(Interpreter& in, const Value& self, const Args& arg
   if (args.is_set(3)) {
     NEREID_TRY(leeway, args.integer(3, own_leeway));
   }
-  if (!self.is_string()) return invalid_argument("truncate: expected a str, found '{}'.", type_name(self));
-  const std::string_view text = self.as_text();
   const auto tail = static_cast<int64_t>(count_code_points(end));
   if (length < tail || leeway < 0)
     return invalid_argument("truncate: expected a length of at least {} and no negative leeway.", tail);
-  const auto size = static_cast<int64_t>(count_code_points(text));
+  NEREID_TRY(const int64_t size, length_of(in.heap(), self));
   if (size - length <= leeway) return self;
+  if (!self.is_string()) return invalid_argument("truncate: expected a str, found '{}'.", type_name(self));
+  const std::string_view text = self.as_text();
   std::string_view kept = text.substr(0, offset_of(text, static_cast<size_t>(length - tail)));
   if (!args.flag(1, false)) kept = kept.substr(0, kept.rfind(' '));
   return TextBuilder(in.heap()).add(kept).add(end).finish();

@@ -7,6 +7,7 @@
 #include "llm/chat/interpreter.h"
 #include "llm/chat/operators.h"
 #include "llm/chat/text.h"
+#include "llm/chat/utf8.h"
 
 namespace nereid::chat {
 namespace {
@@ -132,7 +133,9 @@ class PercentFormatter {
       case 'd':
       case 'i':
       case 'u':
-        if (value.is(Kind::kFloat)) value = Value::integer(static_cast<int64_t>(value.as_double()));
+        if (value.is(Kind::kFloat)) {
+          NEREID_TRY(value, to_integer(value.as_double()));
+        }
         type = 'd';
         break;
       case 'x':
@@ -146,7 +149,11 @@ class PercentFormatter {
       case 'G':
         break;
       case 'c':
-        if (value.is_string()) type = 's';
+        if (value.is_string()) {
+          if (count_code_points(value.as_text()) != 1) return invalid_argument("%c requires int or char.");
+          type = 's';
+          spec.precision = -1;
+        }
         break;
       default:
         return invalid_argument("unsupported format character '{}'.", type);
@@ -154,7 +161,13 @@ class PercentFormatter {
     if (type != 's' && !value.is_number()) {
       return invalid_argument("%{} format: a number is required, not {}.", type, type_name(value));
     }
-    if (type == 'd' && spec.precision >= 0) spec.precision = -1;
+    if (value.is(Kind::kFloat) && std::string_view("xXoc").find(type) != std::string_view::npos) {
+      return invalid_argument("%{} format: an integer is required, not float.", type);
+    }
+    const bool has_digits = std::string_view("dxXo").find(type) != std::string_view::npos;
+    if (has_digits && spec.precision >= 0) {
+      spec.min_digits = std::min<int64_t>(std::exchange(spec.precision, -1), 1000);
+    }
     spec.type = type;
     return write_formatted(out_, value, spec);
   }
@@ -237,8 +250,7 @@ class BraceFormatter {
     } else if (converts) {
       value = to_str(in_.heap(), value);
     }
-    NEREID_TRY(FormatSpec spec, parse_format_spec(spec_text));
-    return write_formatted(out_, value, spec);
+    return write_with_spec(out_, value, spec_text);
   }
 
   Result<Value> look_up(std::string_view path) {

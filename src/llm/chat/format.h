@@ -20,11 +20,13 @@ struct FormatSpec {
   char grouping = 0;            // , or _
   int64_t width = 0;
   int64_t precision = -1;  // -1: none
+  int64_t min_digits = 0;  // of integers, the precision of %d
   char type = 0;
 };
 
-// Errors: a spec that Python refuses, or a type that does not fit the value.
-Result<FormatSpec> parse_format_spec(std::string_view text);
+// format(value, spec), as "{:spec}" does it. Errors: a spec that Python refuses for the value.
+Status write_with_spec(TextBuilder& out, const Value& value, std::string_view spec);
+// The same with the spec taken apart and not checked; the type must fit the value.
 Status write_formatted(TextBuilder& out, const Value& value, const FormatSpec& spec);
 
 // format % values: a tuple gives several, a dict named ones, anything else is one.

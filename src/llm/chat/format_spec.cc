@@ -2,6 +2,7 @@
 // One field of a format: sign, digits, grouping and padding.
 #include <charconv>
 #include <cmath>
+#include <cstdio>
 
 #include "llm/chat/format.h"
 #include "llm/chat/operators.h"
@@ -57,8 +58,22 @@ std::string integer_digits(uint64_t magnitude, char type) {
   }
 }
 
+// '#' keeps the point, and the zeros of 'g'. (printf and Python agree here.)
+std::string alternate_digits(double magnitude, const FormatSpec& spec) {
+  const bool is_percent = spec.type == '%';
+  const auto precision = static_cast<int>(spec.precision < 0 ? 6 : std::min(kMaxPrecision, spec.precision));
+  const char type = is_percent ? 'f' : spec.type == 0 || spec.type == 'n' ? 'g' : spec.type;
+  const char format[] = {'%', '#', '.', '*', type, 0};
+  std::string out(400 + static_cast<size_t>(precision), '\0');
+  const double shown = is_percent ? magnitude * 100 : magnitude;
+  const int n = std::snprintf(out.data(), out.size(), format, precision, shown);
+  out.resize(static_cast<size_t>(std::max(0, n)));
+  return is_percent ? out + "%" : out;
+}
+
 // Without type Python prints the shortest digits, or with a precision as 'g' but never without a decimal.
 std::string real_digits(double magnitude, const FormatSpec& spec) {
+  if (spec.is_alternate && std::isfinite(magnitude)) return alternate_digits(magnitude, spec);
   const auto precision = static_cast<int>(std::min(kMaxPrecision, spec.precision));
   if (std::isnan(magnitude)) return spec.type == 'F' || spec.type == 'E' || spec.type == 'G' ? "NAN" : "nan";
   if (std::isinf(magnitude)) return spec.type == 'F' || spec.type == 'E' || spec.type == 'G' ? "INF" : "inf";
@@ -113,6 +128,8 @@ Status write_number(TextBuilder& out, const Value& value, const FormatSpec& spec
       return Status::ok();
     }
     body = integer_digits(is_negative ? 0 - static_cast<uint64_t>(v) : static_cast<uint64_t>(v), spec.type);
+    if (body.size() < static_cast<size_t>(spec.min_digits))
+      body.insert(0, static_cast<size_t>(spec.min_digits) - body.size(), '0');
     whole = body.size();
     if (spec.type && std::string_view("xXob").find(spec.type) != std::string_view::npos) {
       group = 4;
@@ -131,14 +148,18 @@ Status write_number(TextBuilder& out, const Value& value, const FormatSpec& spec
   return Status::ok();
 }
 
-}  // namespace
+bool is_one_of(char type, std::string_view types) {
+  return type != 0 && types.find(type) != std::string_view::npos;
+}
 
-Result<FormatSpec> parse_format_spec(std::string_view text) {
+Result<FormatSpec> parse_spec(std::string_view text, bool is_number) {
   FormatSpec spec;
+  bool has_fill = false;
   const std::string_view whole = text;
   const size_t first = text.empty() ? 0 : code_point_at(text, 0).bytes;
   if (first < text.size() && is_align(text[first])) {
     spec.fill = text.substr(0, first);
+    has_fill = true;
     spec.align = text[first];
     text.remove_prefix(first + 1);
   } else if (!text.empty() && is_align(text[0])) {
@@ -150,9 +171,9 @@ Result<FormatSpec> parse_format_spec(std::string_view text) {
     text.remove_prefix(1);
   }
   spec.is_alternate = take_char(&text, '#');
-  if (!text.empty() && text[0] == '0' && !spec.align) {
+  if (!has_fill && !text.empty() && text[0] == '0') {
     spec.fill = "0";
-    spec.align = '=';
+    if (!spec.align && is_number) spec.align = '=';
   }
   spec.width = take_number(&text);
   if (!text.empty() && (text[0] == ',' || text[0] == '_')) {
@@ -169,23 +190,47 @@ Result<FormatSpec> parse_format_spec(std::string_view text) {
   return spec;
 }
 
-Status write_formatted(TextBuilder& out, const Value& value, const FormatSpec& spec) {
-  const bool is_text_type = !spec.type || spec.type == 's';
-  if (value.is_number() && !(value.is(Kind::kBool) && is_text_type) && spec.type != 's') {
-    if (value.is(Kind::kFloat) && spec.type && std::string_view("dxXobc").find(spec.type) != std::string_view::npos) {
-      return invalid_argument("unknown format code '{}' for object of type 'float'.", spec.type);
+// What Python refuses though each part is right.
+Status check_spec(const Value& value, const FormatSpec& spec) {
+  if (value.is_string()) {
+    if (spec.type && spec.type != 's')
+      return invalid_argument("unknown format code '{}' for object of type 'str'.", spec.type);
+    if (spec.sign != '-' || spec.align == '=' || spec.is_alternate || spec.grouping) {
+      return invalid_argument("a str takes no sign, '=', '#' or grouping in its format specifier.");
     }
-    return write_number(out, value, spec);
+    return Status::ok();
   }
-  if (!is_text_type) {
+  const bool is_float = value.is(Kind::kFloat);
+  if (spec.type == 's' || (is_float && is_one_of(spec.type, "dxXobc"))) {
     return invalid_argument("unknown format code '{}' for object of type '{}'.", spec.type, type_name(value));
   }
+  const bool as_integer = !is_float && !is_one_of(spec.type, "eEfFgG%");
+  if (as_integer && spec.precision >= 0) return invalid_argument("precision not allowed in integer format specifier.");
+  const bool may_group = spec.grouping == ',' ? !is_one_of(spec.type, "xXobcn") : !is_one_of(spec.type, "cn");
+  if (spec.grouping && !may_group) return invalid_argument("cannot specify '{}' with '{}'.", spec.grouping, spec.type);
+  if (spec.type == 'c' && (spec.sign != '-' || spec.is_alternate))
+    return invalid_argument("sign and '#' are not allowed with 'c'.");
+  return Status::ok();
+}
+
+}  // namespace
+
+Status write_with_spec(TextBuilder& out, const Value& value, std::string_view spec_text) {
+  if (spec_text.empty()) return write_str(out, value), Status::ok();
+  if (!value.is_string() && !value.is_number()) {
+    return invalid_argument("unsupported format string passed to {}.__format__.", type_name(value));
+  }
+  NEREID_TRY(const FormatSpec spec, parse_spec(spec_text, value.is_number()));
+  NEREID_RETURN_IF_ERROR(check_spec(value, spec));
+  return write_formatted(out, value.is(Kind::kBool) ? Value::integer(value.as_int()) : value, spec);
+}
+
+Status write_formatted(TextBuilder& out, const Value& value, const FormatSpec& spec) {
+  if (value.is_number() && spec.type != 's') return write_number(out, value, spec);
   const Value text = to_str(out.heap(), value);
   std::string_view shown = text.as_text();
   if (spec.precision >= 0) shown = shown.substr(0, offset_of(shown, static_cast<size_t>(spec.precision)));
-  FormatSpec own = spec;
-  if (own.align == '=') own.align = '<';  // a leading zero of the width
-  pad(out, {}, shown, own, '<');
+  pad(out, {}, shown, spec, '<');
   return Status::ok();
 }
 

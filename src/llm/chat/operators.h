@@ -26,6 +26,8 @@ Result<bool> compare(Heap& heap, std::string_view op, const Value& a, const Valu
 Result<bool> contains(Heap& heap, const Value& container, const Value& item);
 // op is + - * / // % **.
 Result<Value> arithmetic(Heap& heap, std::string_view op, const Value& a, const Value& b);
+// int(a), towards zero. Error: NaN, infinite or beyond 64 bits.
+Result<Value> to_integer(double a);
 Result<Value> negative(const Value& a);
 Result<Value> positive(const Value& a);
 
