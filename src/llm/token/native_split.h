@@ -10,8 +10,9 @@
 
 namespace nereid::token {
 
-// Appends the words of `text` (valid UTF-8, not empty).
-using NativeSplit = void (*)(std::string_view text, std::vector<std::string_view>& words);
+// Appends the words of `text` (valid UTF-8, not empty). False, and `words` as before, if the text holds a character
+// that the tables here do not know: the regex library, whose tables may be newer, shall then decide.
+using NativeSplit = bool (*)(std::string_view text, std::vector<std::string_view>& words);
 
 // The equal of `regex`, or nullptr if there is none.
 NativeSplit find_native_split(std::string_view regex);

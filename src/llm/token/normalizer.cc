@@ -60,7 +60,24 @@ std::string pad_cjk(std::string_view text) {
   return out;
 }
 
+// Nothing to compose, pad or strip: one pass.
+std::string bert_ascii(const NormalizerStep& step, std::string_view text) {
+  std::string out;
+  out.reserve(text.size());
+  for (const char c : text) {
+    const bool space = c == '\t' || c == '\n' || c == '\r';
+    const bool control = c == 0x7F || (c >= 0 && c < 0x20);
+    if (step.clean_text && (space || control)) {
+      if (space) out.push_back(' ');
+    } else {
+      out.push_back(step.lowercase && c >= 'A' && c <= 'Z' ? static_cast<char>(c + ('a' - 'A')) : c);
+    }
+  }
+  return out;
+}
+
 std::string bert(const NormalizerStep& step, std::string_view text) {
+  if (is_ascii(text)) return bert_ascii(step, text);
   std::string out(text);
   if (step.clean_text) out = clean_text(out);
   if (step.pad_cjk) out = pad_cjk(out);

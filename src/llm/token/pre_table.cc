@@ -19,7 +19,6 @@ constexpr std::string_view kThreeDigits = "[0-9][0-9][0-9]";
 constexpr std::string_view kUpToThreeNumbers = R"(\p{N}{1,3})";
 constexpr std::string_view kLineBreak = R"([\r\n])";
 constexpr std::string_view kLines = R"([^\n]+|[\n]+)";
-constexpr std::string_view kDigitsFromRight = R"(\d{1,3}(?=(?:\d{3})*\b))";
 constexpr std::string_view kQwen35 =
     NEREID_CONTRACTIONS R"(|[^\r\n\p{L}\p{N}]?[\p{L}\p{M}]+|\p{N}| ?[^\s\p{L}\p{M}\p{N}]+[\r\n]*|)" NEREID_SPACES;
 constexpr std::string_view kDeepSeekLetters =
@@ -75,8 +74,10 @@ constexpr std::string_view kAfmoeScripts =
     R"([\x{4e00}-\x{9fff}\x{3400}-\x{4dbf}\x{f900}-\x{faff}\x{3040}-\x{309f}\x{30a0}-\x{30ff}\x{ff65}-\x{ff9f})"
     R"(\x{2f00}-\x{2fdf}\x{e40}-\x{e7f}\x{e80}-\x{eff}\x{1780}-\x{17ff}\x{1000}-\x{109f}\x{aa60}-\x{aa7f})"
     R"(\x{a9e0}-\x{a9ff}\x{ac00}-\x{d7af}\x{1100}-\x{11ff}]+)";
+// Letters with their marks, single spaces between them included. The model's file nests repeats; this says the same and
+// never goes back.
 constexpr std::string_view kExaoneMoe =
-    NEREID_CONTRACTIONS R"(|[^\r\n\p{L}\p{N}]?(?:\p{L}\p{M}*(?: \p{L}\p{M}*)*)+|\p{N}| ?[^\s\p{L}\p{N}]+[\r\n/]?|)"
+    NEREID_CONTRACTIONS R"(|[^\r\n\p{L}\p{N}]?\p{L}(?:[\p{L}\p{M}]++| \p{L})*+|\p{N}| ?[^\s\p{L}\p{N}]+[\r\n/]?|)"
                         R"(\s*[\r\n]|\s+(?!\S)|\s+)";
 constexpr std::string_view kJais2 = NEREID_CONTRACTIONS
     R"(|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|)"
@@ -164,16 +165,16 @@ constexpr PreTokenizerRow kRows[] = {
     {"talkie", {kGpt4o}},
     {"minimax-m2", {kGpt4o}},
     {.name = "granite-embed-multi-97m", .patterns = {kGpt4o}, .ignore_merges = true},
-    {"tiny_aya", {kDigitsFromRight, kGpt4o}},
-    {"cohere2moe", {kDigitsFromRight, kGpt4o}},
+    {"tiny_aya", {kDigitsFromRightPattern, kGpt4o}},
+    {"cohere2moe", {kDigitsFromRightPattern, kGpt4o}},
     {"kimi-k2", {kKimi}},
-    {"superbpe", {kNumberRuns, R"((?=(\d{3})+(?!\d)))"}},
+    {"superbpe", {kNumberRuns, kBeforeThreeDigitsPattern}},
     {"bailingmoe", {kBailing}},
     {"bailingmoe2", {kBailing}},
     {"llada-moe", {kBailing}},
     {"seed-coder", {kSeedCoder}},
     {"ufakzeka", {kUfakzeka}},
-    {"afmoe", {kDigitsFromRight, kAfmoeScripts, kDeepSeek3}},
+    {"afmoe", {kDigitsFromRightPattern, kAfmoeScripts, kDeepSeek3}},
     {"laguna", {kLines, kQwen2Pattern}},
     {"exaone-moe", {kExaoneMoe}},
     {"jais-2", {kJais2}},

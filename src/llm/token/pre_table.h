@@ -16,6 +16,8 @@ inline constexpr std::string_view kLlama3Pattern =
 inline constexpr std::string_view kQwen2Pattern =
     R"((?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+)";
 inline constexpr std::string_view kDigitPattern = R"(\p{N})";
+inline constexpr std::string_view kDigitsFromRightPattern = R"(\d{1,3}(?=(?:\d{3})*\b))";
+inline constexpr std::string_view kBeforeThreeDigitsPattern = R"((?=(\d{3})+(?!\d)))";
 
 struct PreTokenizerRow {
   std::string_view name;

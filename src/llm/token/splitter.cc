@@ -83,10 +83,8 @@ Result<Splitter> Splitter::make(const std::vector<SplitStep>& steps, bool text_i
     if (needs_regex(spec)) {
       const std::string_view regex = regex_of(spec);
       if (can_be_native(spec)) step.native = find_native_split(regex);
-      if (step.native == nullptr) {
-        NEREID_TRY(Pattern pattern, Pattern::compile(regex).with("reading the pre-tokenizer"));
-        step.pattern = std::make_shared<const Pattern>(std::move(pattern));
-      }
+      NEREID_TRY(Pattern pattern, Pattern::compile(regex).with("reading the pre-tokenizer"));
+      step.pattern = std::make_shared<const Pattern>(std::move(pattern));
     }
     splitter.steps_.push_back(std::move(step));
   }
@@ -113,14 +111,11 @@ Status Splitter::run(std::string_view text, bool first, Scratch& scratch) const 
 
 Status Splitter::split_regex(size_t index, SplitBehavior behavior, Scratch& scratch) const {
   const Step& step = steps_[index];
-  if (step.native != nullptr) {
-    for (const std::string_view word : scratch.previous) step.native(word, scratch.words);
-    return Status::ok();
-  }
   scratch.matchers.resize(steps_.size());
   std::optional<Pattern::Matcher>& matcher = scratch.matchers[index];
-  if (!matcher) matcher.emplace(*step.pattern);
   for (const std::string_view word : scratch.previous) {
+    if (step.native != nullptr && step.native(word, scratch.words)) continue;
+    if (!matcher) matcher.emplace(*step.pattern);
     PartWriter parts(word, behavior, step.spec.invert, scratch.words);
     for (size_t from = 0; from < word.size();) {
       NEREID_TRY(const Span match, matcher->find(word, from));

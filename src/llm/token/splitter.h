@@ -36,8 +36,8 @@ class Splitter {
  private:
   struct Step {
     SplitStep spec;
-    std::shared_ptr<const Pattern> pattern;  // regexes without a hand-written equal
-    NativeSplit native = nullptr;
+    std::shared_ptr<const Pattern> pattern;  // steps with a regex
+    NativeSplit native = nullptr;            // its hand-written equal, if there is one
   };
   Status apply(size_t step, bool first, bool last, Scratch& scratch) const;
   Status split_regex(size_t step, SplitBehavior behavior, Scratch& scratch) const;

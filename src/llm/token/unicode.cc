@@ -24,7 +24,8 @@ bool between(utf8proc_category_t c, utf8proc_category_t first, utf8proc_category
 CharClass slow_char_class(char32_t c) {
   if (is_whitespace(c)) return CharClass::kSpace;
   if (is_letter(c)) return CharClass::kLetter;
-  return is_number(c) ? CharClass::kNumber : CharClass::kOther;
+  if (is_number(c)) return CharClass::kNumber;
+  return category(c) == UTF8PROC_CATEGORY_CN ? CharClass::kUnassigned : CharClass::kOther;
 }
 
 constexpr size_t kFlatClasses = 0x800;
@@ -48,12 +49,6 @@ int normal_form_options(NormalForm form) {
   return UTF8PROC_STABLE;
 }
 
-bool is_ascii(std::string_view text) {
-  for (const char c : text)
-    if (static_cast<unsigned char>(c) >= 0x80) return false;
-  return true;
-}
-
 }  // namespace
 
 bool is_letter(char32_t c) {
@@ -62,6 +57,7 @@ bool is_letter(char32_t c) {
 bool is_number(char32_t c) {
   return between(category(c), UTF8PROC_CATEGORY_ND, UTF8PROC_CATEGORY_NO);
 }
+bool is_decimal(char32_t c) { return category(c) == UTF8PROC_CATEGORY_ND; }
 bool is_mark(char32_t c) {
   return between(category(c), UTF8PROC_CATEGORY_MN, UTF8PROC_CATEGORY_ME);
 }
@@ -105,6 +101,12 @@ bool is_cjk_ideograph(char32_t c) {
 CharClass char_class(char32_t c) {
   static const std::array<CharClass, kFlatClasses> flat = make_flat_classes();
   return c < kFlatClasses ? flat[c] : slow_char_class(c);
+}
+
+bool is_ascii(std::string_view text) {
+  for (const char c : text)
+    if (static_cast<unsigned char>(c) >= 0x80) return false;
+  return true;
 }
 
 std::string to_lower(std::string_view utf8) {

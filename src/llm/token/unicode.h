@@ -10,6 +10,7 @@ namespace nereid::token {
 
 bool is_letter(char32_t c);           // L*
 bool is_number(char32_t c);           // N*
+bool is_decimal(char32_t c);          // Nd
 bool is_mark(char32_t c);             // M*
 bool is_nonspacing_mark(char32_t c);  // Mn
 bool is_punctuation(char32_t c);      // P*
@@ -20,10 +21,11 @@ bool is_word(char32_t c);             // what \w matches: alphabetic, M*, Nd, Pc
 bool is_ascii_punctuation(char32_t c);
 bool is_cjk_ideograph(char32_t c);  // the ranges that BERT puts spaces around
 
-// Classes a splitter needs, as one lookup: letters, numbers, white space, everything else.
-enum class CharClass : uint8_t { kOther, kLetter, kNumber, kSpace };
+// Classes a splitter needs, as one lookup. Unassigned: the tables here are older than the character may be.
+enum class CharClass : uint8_t { kOther, kLetter, kNumber, kSpace, kUnassigned };
 CharClass char_class(char32_t c);
 
+bool is_ascii(std::string_view text);
 // Lower case of every character on its own (no context: a final sigma stays a plain sigma).
 std::string to_lower(std::string_view utf8);
 

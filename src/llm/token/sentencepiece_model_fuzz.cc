@@ -1,0 +1,10 @@
+// SPDX-License-Identifier: Apache-2.0
+// Any bytes as a SentencePiece model: an error or a tokenizer that works.
+#include "llm/token/fuzz_use.h"
+#include "llm/token/source_sentencepiece.h"
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  using namespace nereid::token;
+  fuzz_use(spec_from_sentencepiece({reinterpret_cast<const char*>(data), size}));
+  return 0;
+}
