@@ -6,6 +6,7 @@
 
 #include "base/checksum.h"
 #include "base/file.h"
+#include "compile/tokenizer_source.h"
 
 namespace nereid::compile {
 namespace {
@@ -48,6 +49,17 @@ Result<std::string> model_identity(const std::string& path) {
   return text;
 }
 
+// Everything an engine is made of, besides the options. The tokenizer of a GGUF file is among its metadata; that of a
+// directory lies in files of its own.
+Result<uint64_t> engine_content(const import::ModelSource& source) {
+  const uint64_t model = source.content_checksum();
+  if (source.metadata()) return model;
+  NEREID_TRY(const token::TokenizerSpec spec, read_tokenizer(source));
+  Metadata metadata;
+  NEREID_RETURN_IF_ERROR(spec.to_metadata(metadata));
+  return xxhash64(metadata.serialize(), model);
+}
+
 bool is_engine(const std::string& path) {
   Result<OpenedFile> file = open_regular_file(path);
   if (!file.is_ok()) return false;
@@ -73,8 +85,8 @@ Result<OpenedEngine> open_engine(const std::string& path, const EngineOptions& o
       return OpenedEngine{.file = std::move(file).value()};
 
   NEREID_TRY(const import::ModelSource source, import::open_model(path));
-  const std::string name =
-      fmt::format("{}-{}.engine", hex(source.content_checksum()), hex(hash_text(options_text(options))));
+  NEREID_TRY(const uint64_t content, engine_content(source).with("the tokenizer of " + source.path));
+  const std::string name = fmt::format("{}-{}.engine", hex(content), hex(hash_text(options_text(options))));
   const std::string target = cache + "/engines/" + name;
   std::error_code e;
   fs::create_directories(cache + "/engines", e);
