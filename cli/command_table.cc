@@ -7,12 +7,20 @@
 
 namespace nereid::cli {
 
+int detokenize_command(Arguments args);
+int eval_command(Arguments args);
 int run_command(Arguments args);
+int template_command(Arguments args);
+int tokenize_command(Arguments args);
 
 namespace {
 
 constexpr Command kCommands[] = {
     {"run", "answers prompts with a language model", run_command},
+    {"eval", "measures how well a language model foretells a text", eval_command},
+    {"tokenize", "turns text into token ids", tokenize_command},
+    {"detokenize", "turns token ids into text", detokenize_command},
+    {"template", "writes the prompt that a chat template makes of messages", template_command},
 };
 
 }  // namespace

@@ -2,21 +2,80 @@
 // nereid run: answers prompts with a language model.
 #include <CLI/CLI.hpp>
 
-#include "base/file.h"
 #include "cli/answer.h"
+#include "cli/chat.h"
 #include "cli/command.h"
+#include "cli/input.h"
 #include "cli/load_model.h"
 #include "cli/options.h"
 
 namespace nereid::cli {
 namespace {
 
+constexpr const char* kNotes =
+    "A prompt is plain text: the model goes on where it ends. With --chat it is a message that the model's chat "
+    "template\n"
+    "turns into a prompt; --chat without a prompt reads messages from stdin, one a line, and keeps the conversation.\n"
+    "Several prompts (-p and -f may be repeated) are answered one after another, each on its own.\n"
+    "Text in a prompt that names a special token, such as <|im_end|>, becomes that token.\n\n"
+    "With --json each answer is one line: {\"prompt_tokens\":N,\"tokens\":[ids],\"text\":\"...\",\n"
+    "\"finish_reason\":\"stop|length|cancelled\",\"time_to_first_token_ms\":x,\"tokens_per_second\":y}, and "
+    "\"logprobs\", one\n"
+    "entry a token, if --logprobs asks for them.\n\n"
+    "Exit code: 0 done, 1 the work failed, 2 the command line or an input is wrong, 130 Ctrl-C.";
+
+struct RunArguments {
+  LoadArguments load;
+  std::vector<std::string> prompts, files;
+  std::string input;  // "-" or nothing
+  bool chat = false;
+  bool json = false;
+  ChatArguments talk;
+};
+
+void add_run_options(CLI::App& app, RunArguments& a) {
+  add_load_options(app, a.load);
+  app.add_option("INPUT", a.input, "- reads a prompt from stdin");
+  add_texts(app, "-p,--prompt", a.prompts, "a prompt; may be repeated");
+  add_texts(app, "-f,--file", a.files, "a file that is a prompt as a whole (- is stdin); may be repeated")
+      ->type_name("FILE");
+  app.add_flag("--chat", a.chat, "prompts are messages of a conversation");
+  app.add_option("--system", a.talk.system, "the system message of --chat");
+  app.add_option("--chat-template", a.talk.chat_template, "the template of --chat: a file, or a built-in one's name");
+  app.add_flag("--raw,--no-chat-template", a.talk.raw, "no template, even with --chat");
+  app.add_flag("--json", a.json, "one JSON object a prompt on stdout");
+  app.footer(kNotes);
+}
+
+Status check(const RunArguments& a) {
+  if (!a.input.empty() && a.input != "-")
+    return invalid_argument("'{}' is not understood after the model; a prompt is given with -p, -f or -", a.input);
+  if (!a.chat && !(a.talk.system.empty() && a.talk.chat_template.empty()))
+    return invalid_argument("--system and --chat-template need --chat");
+  if (a.talk.raw && !(a.talk.system.empty() && a.talk.chat_template.empty()))
+    return invalid_argument("--raw leaves the chat template out, so --system and --chat-template have no place");
+  if (!a.chat && a.prompts.empty() && a.files.empty() && a.input.empty())
+    return invalid_argument("there is no prompt; give one with -p TEXT, -f FILE or - (stdin), or use --chat");
+  return Status::ok();
+}
+
+// In this order: -p, -f, "-".
+Result<std::vector<std::string>> read_prompts(const RunArguments& a) {
+  std::vector<std::string> prompts = a.prompts;
+  std::vector<std::string> files = a.files;
+  if (!a.input.empty()) files.push_back(a.input);
+  for (const std::string& file : files) {
+    NEREID_TRY(std::string text, read_input(file, "the prompt"));
+    prompts.push_back(std::move(text));
+  }
+  return prompts;
+}
+
 int answer_prompts(LoadedModel& loaded, const std::vector<std::string>& prompts, const sample::SamplingParams& params,
                    const AnswerOptions& options) {
   llm::Generator generator(*loaded.model);
   for (const std::string& text : prompts) {
     const auto ids = loaded.model->tokenizer().encode(text, {.add_special = true, .parse_special = true});
-    generator.reset();
     const Result<llm::Generated> answer = show_answer(generator, *loaded.model, ids, params, options);
     if (!answer.is_ok()) return fail(answer.status());
     if (answer->finish_reason == llm::FinishReason::kCancelled) return kInterrupted;
@@ -28,20 +87,23 @@ int answer_prompts(LoadedModel& loaded, const std::vector<std::string>& prompts,
 
 int run_command(Arguments args) {
   CLI::App app("Answers prompts with a language model.", "nereid run");
-  LoadArguments load;
-  std::vector<std::string> prompts;
-  bool json = false;
-  add_load_options(app, load);
-  add_texts(app, "-p,--prompt", prompts, "a prompt, taken as plain text; may be given several times");
-  app.add_flag("--json", json, "one JSON object a prompt on stdout");
+  RunArguments a;
+  add_run_options(app, a);
   const SamplingOptions sampling(app);
   if (const auto code = parse(app, args)) return *code;
   const Result<sample::SamplingParams> params = sampling.params();
   if (!params.is_ok()) return fail(params.status());
+  if (const Status s = check(a); !s.is_ok()) return fail(s);
+  const Result<std::vector<std::string>> prompts = read_prompts(a);
+  if (!prompts.is_ok()) return fail(prompts.status());
+
   ExitCode code = kDone;
-  std::optional<LoadedModel> loaded = load_model(load, {}, &code);
+  std::optional<LoadedModel> loaded = load_model(a.load, {}, &code);
   if (!loaded) return code;
-  return answer_prompts(*loaded, prompts, *params, {.json = json, .statistics = !load.quiet && !json});
+  const AnswerOptions options{.json = a.json, .statistics = !a.load.quiet && !a.json};
+  if (!a.chat) return answer_prompts(*loaded, *prompts, *params, options);
+  if (!prompts->empty()) return answer_messages(*loaded, *prompts, a.talk, *params, options);
+  return converse(*loaded, a.talk, *params, options);
 }
 
 }  // namespace nereid::cli

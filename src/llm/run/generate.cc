@@ -5,7 +5,6 @@
 #include <numeric>
 
 #include "base/clock.h"
-#include "base/interrupt.h"
 #include "llm/sample/stop_matcher.h"
 
 namespace nereid::llm {
@@ -75,7 +74,7 @@ double Generated::prefill_tokens_per_second() const {
 Status Generator::prefill(std::span<const int32_t> prompt) {
   std::vector<int32_t> positions, sequences;
   for (size_t done = held_.size(); done < prompt.size(); done = held_.size()) {
-    NEREID_RETURN_IF_ERROR(check_interrupted());
+    if (stop_()) return cancelled("the answer was stopped");
     const size_t n = std::min(prompt.size() - done, static_cast<size_t>(model_.step_tokens()));
     positions.resize(n);
     std::iota(positions.begin(), positions.end(), static_cast<int32_t>(done));
@@ -143,7 +142,7 @@ Result<Generated> Generator::generate(std::span<const int32_t> prompt, const sam
       answer.finish_reason = FinishReason::kStop;
       break;
     }
-    if (!wanted || interrupted()) {
+    if (!wanted || stop_()) {
       answer.finish_reason = FinishReason::kCancelled;
       break;
     }

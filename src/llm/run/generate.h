@@ -7,8 +7,10 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
+#include "base/interrupt.h"
 #include "llm/run/language_model.h"
 #include "llm/sample/sampler.h"
 
@@ -43,11 +45,14 @@ using PieceFn = std::function<bool(const Piece&)>;
 // so a chat costs each turn once. One thread at a time.
 class Generator {
  public:
-  explicit Generator(LanguageModel& model, int32_t sequence = 0) : model_(model), sequence_(sequence) {}
+  // `stop` is asked before each step whether to go on; the default is Ctrl-C (base/interrupt.h).
+  using StopFn = std::function<bool()>;
+  explicit Generator(LanguageModel& model, int32_t sequence = 0, StopFn stop = interrupted)
+      : model_(model), sequence_(sequence), stop_(std::move(stop)) {}
 
   // Errors: kInvalidArgument for a prompt that is empty or longer than the context (both lengths named), a token
-  // outside the vocabulary or bad parameters. Generation that reaches the context's end finishes with kLength. Ctrl-C
-  // (base/interrupt.h) or a false from `on_piece` finishes with kCancelled and what there is until then.
+  // outside the vocabulary or bad parameters. Generation that reaches the context's end finishes with kLength. A true
+  // from `stop` or a false from `on_piece` finishes with kCancelled and what there is until then.
   Result<Generated> generate(std::span<const int32_t> prompt, const sample::SamplingParams& params,
                              const PieceFn& on_piece = {});
 
@@ -55,12 +60,13 @@ class Generator {
   void reset() { held_.clear(); }
 
  private:
-  // Both append to held_; the logits of the last token are there afterwards.
+  // Both append to held_; the logits of the last token are there afterwards. kCancelled: `stop` said so.
   Status prefill(std::span<const int32_t> prompt);
   Status step(int32_t token);
 
   LanguageModel& model_;
   int32_t sequence_;
+  StopFn stop_;
   std::vector<int32_t> held_;  // tokens whose keys and values are in the cache
 };
 

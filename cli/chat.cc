@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/chat.h"
+
+#include <array>
+
+#include "base/atomic_file.h"
+#include "base/log.h"
+#include "cli/line_reader.h"
+
+namespace nereid::cli {
+namespace {
+
+// What there is to answer to, as token ids: messages through a template, or plain text that grows.
+class History {
+ public:
+  static Result<History> make(const LoadedModel& loaded, const ChatArguments& chat) {
+    History history(loaded.model->tokenizer());
+    if (chat.raw) return history;
+    NEREID_TRY(chat::ChatTemplate chosen,
+               llm::choose_template(*loaded.model, chat.chat_template).with("--chat-template"));
+    history.messages_.emplace(loaded.model->tokenizer(), std::move(chosen));
+    history.messages_->set_system(chat.system);
+    return history;
+  }
+
+  void ask(std::string_view text) { messages_ ? messages_->add("user", text) : void(text_ += text); }
+  void answered(std::string_view text) { messages_ ? messages_->add("assistant", text) : void(text_ += text); }
+  void clear() { messages_ ? messages_->clear() : text_.clear(); }
+  llm::Conversation* messages() { return messages_ ? &*messages_ : nullptr; }
+
+  Result<std::vector<int32_t>> prompt() const {
+    if (messages_) return messages_->prompt();
+    return tokenizer_->encode(text_, {.add_special = true, .parse_special = true});
+  }
+  // The prompt after as many of the oldest exchanges are dropped as it takes to leave room for an answer.
+  Result<std::vector<int32_t>> prompt_within(int64_t tokens) {
+    NEREID_TRY(std::vector<int32_t> ids, prompt());
+    int dropped = 0;
+    while (static_cast<int64_t>(ids.size()) > tokens && messages_ && messages_->drop_oldest()) {
+      NEREID_TRY(ids, prompt());
+      ++dropped;
+    }
+    if (dropped > 0)
+      log_info("the conversation is longer than the context: the {} oldest exchanges are forgotten", dropped);
+    return ids;
+  }
+
+ private:
+  explicit History(const token::Tokenizer& tokenizer) : tokenizer_(&tokenizer) {}
+
+  const token::Tokenizer* tokenizer_;
+  std::optional<llm::Conversation> messages_;  // with a template
+  std::string text_;                           // without
+};
+
+struct Talk {
+  History& history;
+  bool is_over = false;
+};
+
+// What a line that begins with '/' does.
+struct Order {
+  std::string_view name;
+  std::string_view help;
+  void (*run)(Talk& talk, const std::string& rest);
+};
+
+void show_help(Talk& talk, const std::string& rest);
+void forget(Talk& talk, const std::string&) {
+  talk.history.clear();
+  log_info("the conversation begins anew");
+}
+void set_system(Talk& talk, const std::string& text) {
+  if (!talk.history.messages()) return log_warn("there is no system message without a chat template");
+  talk.history.messages()->set_system(text);
+  talk.history.clear();
+  log_info("the system message is {}; the conversation begins anew", text.empty() ? "gone" : "set");
+}
+void save(Talk& talk, const std::string& path) {
+  if (!talk.history.messages() || path.empty()) return log_warn("/save needs a file's name, and a chat template");
+  const auto write = [&]() -> Status {
+    NEREID_TRY(AtomicFile file, AtomicFile::create(path));
+    NEREID_RETURN_IF_ERROR(file.write(
+        talk.history.messages()->messages().dump(2, ' ', false, chat::OrderedJson::error_handler_t::replace)));
+    return file.commit();
+  };
+  if (const Status s = write(); !s.is_ok())
+    log_warn("{}", s.message());
+  else
+    log_info("the messages are in {}", path);
+}
+void quit(Talk& talk, const std::string&) {
+  talk.is_over = true;
+}
+
+constexpr std::array kOrders = {
+    Order{"/help", "this list", show_help},
+    Order{"/reset", "forgets the conversation", forget},
+    Order{"/system", "TEXT: a new system message; the conversation begins anew", set_system},
+    Order{"/save", "FILE: writes the messages as JSON", save},
+    Order{"/quit", "ends; so does Ctrl-D", quit},
+};
+
+void show_help(Talk&, const std::string&) {
+  for (const Order& order : kOrders) log_info("{:<8} {}", order.name, order.help);
+  log_info("Ctrl-C stops an answer; a second one ends the program");
+}
+
+// True if the line was an order.
+bool obey(Talk& talk, const std::string& line) {
+  const size_t space = line.find(' ');
+  const std::string_view name = std::string_view(line).substr(0, space);
+  for (const Order& order : kOrders) {
+    if (order.name != name) continue;
+    order.run(talk, space == std::string::npos ? "" : line.substr(space + 1));
+    return true;
+  }
+  return false;
+}
+
+// Room for an answer: what was asked for, at most a quarter of the context.
+int64_t prompt_room(const llm::LanguageModel& model, const sample::SamplingParams& params) {
+  return model.context_tokens() - std::min<int64_t>(params.max_tokens, model.context_tokens() / 4);
+}
+
+}  // namespace
+
+int answer_messages(LoadedModel& loaded, const std::vector<std::string>& prompts, const ChatArguments& chat,
+                    const sample::SamplingParams& params, const AnswerOptions& options) {
+  llm::Generator generator(*loaded.model);
+  Result<History> history = History::make(loaded, chat);
+  if (!history.is_ok()) return fail(history.status());
+  for (const std::string& text : prompts) {
+    history->clear();
+    history->ask(text);
+    const Result<std::vector<int32_t>> ids = history->prompt();
+    if (!ids.is_ok()) return fail(ids.status());
+    const Result<llm::Generated> answer = show_answer(generator, *loaded.model, *ids, params, options);
+    if (!answer.is_ok()) return fail(answer.status());
+    if (answer->finish_reason == llm::FinishReason::kCancelled) return kInterrupted;
+  }
+  return kDone;
+}
+
+int converse(LoadedModel& loaded, const ChatArguments& chat, const sample::SamplingParams& params,
+             const AnswerOptions& options) {
+  Result<History> history = History::make(loaded, chat);
+  if (!history.is_ok()) return fail(history.status());
+  LineReader reader;
+  llm::Generator generator(*loaded.model, 0, LineReader::stopped);
+  Talk talk{*history};
+  if (reader.is_terminal()) log_info("write to the model; /help tells what else there is");
+  while (!talk.is_over) {
+    const std::optional<std::string> line = reader.next("> ");
+    if (!line) {
+      if (reader.is_terminal()) std::fputs("\n", stderr);
+      return LineReader::stopped() ? kInterrupted : kDone;
+    }
+    if (line->find_first_not_of(" \t") == std::string::npos || obey(talk, *line)) continue;
+    history->ask(*line);
+    const Result<std::vector<int32_t>> ids = history->prompt_within(prompt_room(*loaded.model, params));
+    if (!ids.is_ok()) return fail(ids.status());
+    const Result<llm::Generated> answer = show_answer(generator, *loaded.model, *ids, params, options);
+    if (!answer.is_ok()) return fail(answer.status());
+    history->answered(answer->text);
+    if (interrupted()) return kInterrupted;  // SIGTERM
+    // On a terminal the person goes on with another line; a pipe was to be answered whole.
+    if (answer->finish_reason == llm::FinishReason::kCancelled && !reader.is_terminal()) return kInterrupted;
+    LineReader::forget_stop();
+  }
+  return kDone;
+}
+
+}  // namespace nereid::cli

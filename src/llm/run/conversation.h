@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+// A conversation as a prompt: messages, written by a chat template, as the token ids that the model answers.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "llm/chat/builtin_templates.h"
+#include "llm/chat/chat_template.h"
+#include "llm/chat/input.h"
+#include "llm/run/language_model.h"
+
+namespace nereid::llm {
+
+// The text of a special token as templates name it; nothing if the model has no such token.
+std::optional<std::string> token_text(const token::Tokenizer& tokenizer, int32_t id);
+
+// The model's own template; with `choice` the built-in one of that name, or the one in that file.
+// kNotFound: the model has none and nothing was chosen; the sentence names what can be.
+Result<chat::ChatTemplate> choose_template(const LanguageModel& model, const std::string& choice = "");
+
+// Not thread-safe. The tokenizer must outlive it.
+class Conversation {
+ public:
+  Conversation(const token::Tokenizer& tokenizer, chat::ChatTemplate chat_template);
+
+  // Replaces the system message; an empty text removes it.
+  void set_system(std::string_view text);
+  void add(std::string_view role, std::string_view text);
+  // Takes the last message back, if there is one.
+  void drop_last();
+  // Drops the oldest question with its answer, so that a long conversation fits its context again. False when only one
+  // exchange is left.
+  bool drop_oldest();
+  // Everything but the system message.
+  void clear();
+  bool empty() const { return turns_.empty(); }
+
+  chat::OrderedJson messages() const;
+  // The rendered text up to where the model's answer begins, and its ids. The template writes BOS where it belongs:
+  // the tokenizer adds nothing. Errors: what the template says.
+  Result<std::string> text() const;
+  Result<std::vector<int32_t>> prompt() const;
+
+ private:
+  const token::Tokenizer& tokenizer_;
+  chat::ChatTemplate template_;
+  std::string system_;
+  std::vector<chat::OrderedJson> turns_;  // {"role": ..., "content": ...}, oldest first
+};
+
+}  // namespace nereid::llm
