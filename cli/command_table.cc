@@ -7,8 +7,12 @@
 
 namespace nereid::cli {
 
+int bench_command(Arguments args);
 int detokenize_command(Arguments args);
+int doctor_command(Arguments args);
 int eval_command(Arguments args);
+int inspect_command(Arguments args);
+int models_command(Arguments args);
 int run_command(Arguments args);
 int template_command(Arguments args);
 int tokenize_command(Arguments args);
@@ -17,10 +21,14 @@ namespace {
 
 constexpr Command kCommands[] = {
     {"run", "answers prompts with a language model", run_command},
+    {"models", "lists, fetches and finds models by name", models_command},
+    {"bench", "measures how fast a language model runs here", bench_command},
     {"eval", "measures how well a language model foretells a text", eval_command},
+    {"inspect", "tells what is in a model or an engine", inspect_command},
     {"tokenize", "turns text into token ids", tokenize_command},
     {"detokenize", "turns token ids into text", detokenize_command},
     {"template", "writes the prompt that a chat template makes of messages", template_command},
+    {"doctor", "looks at this machine: what is there, what is missing", doctor_command},
 };
 
 }  // namespace

@@ -13,8 +13,8 @@ std::string ModelFile::path() const {
   return fmt::format("{}-{}/{}", folder, version, file);
 }
 
-Result<std::vector<ModelFile>> read_model_list() {
-  NEREID_TRY(const Json rows, parse_json(kModelListJson).with("the list of models"));
+Result<std::vector<ModelFile>> read_model_list(std::string_view json) {
+  NEREID_TRY(const Json rows, parse_json(json).with("the list of models"));
   std::vector<ModelFile> files;
   for (const Json& row : rows) {
     ModelFile f;

@@ -29,7 +29,8 @@ struct ModelFile {
   std::string path() const;
 };
 
-// kInternal if the list that was compiled in is damaged.
-Result<std::vector<ModelFile>> read_model_list();
+// The list that was compiled in, or another one of the same form. kNotFound or kInvalidArgument for a row that lacks a
+// field or has it of another type.
+Result<std::vector<ModelFile>> read_model_list(std::string_view json = kModelListJson);
 
 }  // namespace nereid::cli
