@@ -86,7 +86,10 @@ TEST_P(Goldens, logits_equal_those_of_transformers) {
   ASSERT_TRUE(model.is_ok()) << model.status().message();
   EXPECT_EQ(model->warning(), "");
   const auto tokens = golden["tokens"].get<std::vector<int32_t>>();
-  for (const size_t step : {0, 1, 5}) {  // the whole prompt, token by token, in chunks
+  // The whole prompt; token by token and in chunks too, where it is not only the reading that differs.
+  std::vector<size_t> steps = {0};
+  if (GetParam().form == Form::kHuggingFace) steps.insert(steps.end(), {1, 5});
+  for (const size_t step : steps) {
     const auto rows = run_prompt(*model, tokens, step);
     ASSERT_EQ(rows.size(), tokens.size());
     EXPECT_LE(difference(rows, golden["logits"]), kTolerance) << "in steps of " << step;
