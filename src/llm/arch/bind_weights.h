@@ -17,7 +17,7 @@ const HfRoot& find_hf_root(const ArchInput& input);
 // The file's own name of a row's tensor; empty if the format never has it.
 std::string tensor_name(const WeightRow& row, bool gguf, const HfRoot& root, int64_t layer);
 
-// The embedding table, before anything else is known; null with an error if it is missing or no matrix.
+// The embedding table, before anything else is known. An error if it is missing or no matrix.
 Result<const ConstTensorView*> find_embedding(const ArchInput& input, const Architecture& arch, const HfRoot& root);
 
 // Adds a constant for every row and layer, under the GGUF name of the row (slices too), and fills rope factors into

@@ -129,7 +129,7 @@ def write_gguf(name, golden, model):
 
 
 def encode(text):
-    """Byte-level BPE by hand: the four merges, in order, within words as the GPT-2 pattern splits them."""
+    """Ids of a text; the directories' tokenizers are all the same."""
     import tokenizers
 
     folder = next(p for p in OUT.iterdir() if (p / "tokenizer.json").exists())

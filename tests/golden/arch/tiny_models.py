@@ -2,7 +2,7 @@
 """Tiny seeded decoders of every architecture: their configurations, and weights that a formula gives.
 
 A weight is a function of its tensor's name and its index, so that Python and C++ can make the same checkpoint without
-anybody storing it (tests/golden/arch/weights.h has the C++ side):
+anybody storing it (src/llm/arch/golden_model_test.cc has the C++ side):
 
     h    = FNV-1a 64 of the tensor's Hugging Face name
     x    = mix(h + (index + 1) * 0x9e3779b97f4a7c15)       mix: the finaliser of splitmix64
