@@ -12,8 +12,8 @@ namespace {
 
 constexpr std::array<std::string_view, 6> kCodesNames = {"code4", "code7", "code8", "f16", "bf16", "f32"};
 
-// The number after "key=", or nothing.
-std::optional<int64_t> field(std::string_view text, std::string_view key) {
+// The number behind the first "key=", or nothing.
+std::optional<int64_t> number_after(std::string_view text, std::string_view key) {
   const size_t at = text.find(key);
   if (at == std::string_view::npos) return std::nullopt;
   int64_t v = 0;
@@ -30,25 +30,16 @@ std::string PackedLayout::to_text() const {
                      group, has_offset ? 1 : 0, zero, rows, cols);
 }
 
+// Takes what it can find and accepts it if it says again what was read: no second spelling of a layout exists.
 Result<PackedLayout> PackedLayout::from_text(std::string_view text) {
-  PackedLayout l;
-  bool known = false;
+  const auto field = [text](std::string_view key) { return number_after(text, key).value_or(-1); };
+  PackedLayout l{.has_offset = field(" offset=") == 1, .rows = field(" rows="), .cols = field(" cols=")};
   for (size_t i = 0; i < kCodesNames.size(); ++i)
-    if (text.starts_with(fmt::format("tile16 {} ", kCodesNames[i]))) {
-      l.codes = static_cast<Codes>(i);
-      known = true;
-    }
-  const auto group = field(text, "group="), offset = field(text, "offset="), zero = field(text, "zero=");
-  const auto rows = field(text, "rows="), cols = field(text, "cols=");
-  constexpr int64_t kMax = int64_t{1} << 31;
-  if (!known || !group || (*group != 16 && *group != 32) || !offset || !zero || *zero < 0 || *zero > 255 || !rows ||
-      *rows < 1 || *rows > kMax || !cols || *cols < 1 || *cols > kMax)
+    if (text.starts_with(fmt::format("tile16 {} ", kCodesNames[i]))) l.codes = static_cast<Codes>(i);
+  l.group = static_cast<uint8_t>(field(" group="));
+  l.zero = static_cast<uint8_t>(field(" zero="));
+  if ((l.group != 16 && l.group != 32) || !check_packed_size(l.rows, l.cols).is_ok() || l.to_text() != text)
     return invalid_argument("expected a packed layout such as 'tile16 code4 group=32 ...', found '{}'", text);
-  l.group = static_cast<uint8_t>(*group);
-  l.has_offset = *offset != 0;
-  l.zero = static_cast<uint8_t>(*zero);
-  l.rows = *rows;
-  l.cols = *cols;
   return l;
 }
 

@@ -99,7 +99,15 @@ int64_t PackedLayout::tile_bytes() const {
   return (bytes + 63) & ~int64_t{63};
 }
 
+Status check_packed_size(int64_t rows, int64_t cols) {
+  constexpr int64_t kMaxSize = int64_t{1} << 31, kMaxElements = int64_t{1} << 48;
+  if (rows < 1 || cols < 1 || rows > kMaxSize || cols > kMaxSize || rows > kMaxElements / cols)
+    return unsupported("a matrix of {} x {} elements cannot be packed", rows, cols);
+  return Status::ok();
+}
+
 Result<PackedLayout> packed_layout(DType dtype, int64_t rows, int64_t cols) {
+  NEREID_RETURN_IF_ERROR(check_packed_size(rows, cols));
   PackedLayout l{.rows = rows, .cols = cols};
   switch (dtype) {
     case DType::f32:

@@ -49,7 +49,12 @@ struct PackedLayout {
   bool operator==(const PackedLayout&) const = default;
 };
 
-// The layout for a weight of this dtype and shape. kUnsupported (naming the dtype) for integers, strings, f64.
+// Ok if a matrix of this size has a layout: 1 to 2^31 rows and columns and at most 2^48 elements, so that no size in
+// bytes overflows.
+Status check_packed_size(int64_t rows, int64_t cols);
+
+// The layout for a weight of this dtype and shape. kUnsupported (naming the dtype) for integers, strings, f64, and for
+// sizes out of all proportion.
 Result<PackedLayout> packed_layout(DType dtype, int64_t rows, int64_t cols);
 
 // Packs tiles [first_tile, first_tile + tile_count) of the row-wise concatenation of `parts` (all of the layout's

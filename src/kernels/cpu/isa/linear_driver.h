@@ -177,6 +177,7 @@ struct Preparation {
 
 template <typename Matrix>
 void drive(const LinearParams& p, Worker& worker) {
+  if (p.tokens == 0) return;  // a step that wants no logits
   const bool is_private = p.tokens <= kPrivateTokens;
   const PackedLayout& l = p.weight.layout;
   const int64_t share = linear_rows_bytes(p.tokens, l.cols);

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // exp and the activations on 16 lanes. exp: 2^n * p(r), |r| <= ln2 / 2, degree 6, relative error below 2e-7.
+//
+// NaN stays NaN: max(a, b) and min(a, b) give b where either is one, so the bound always comes first. Minus infinity
+// would become -infinity * 0 in the activations, so their argument is kept finite where the result is zero anyway.
 #pragma once
 
 #include "kernels/cpu/linear.h"
@@ -10,7 +13,7 @@ namespace nereid::kernels::NEREID_ISA {
 
 inline simd::F32 exp(simd::F32 x) {
   using namespace simd;
-  x = simd::min(simd::max(x, set1(-87.0f)), set1(88.0f));
+  x = simd::min(set1(88.0f), simd::max(set1(-87.0f), x));
   const F32 n = simd::round(mul(x, set1(1.44269504088896341f)));
   F32 r = fnma(n, set1(0.693359375f), x);
   r = fnma(n, set1(-2.12194440e-4f), r);
@@ -27,6 +30,7 @@ inline simd::F32 exp(simd::F32 x) {
 // x / (1 + e^-x)
 inline simd::F32 silu(simd::F32 x) {
   using namespace simd;
+  x = simd::max(set1(-88.0f), x);
   return div(x, add(set1(1.0f), exp(sub(zero(), x))));
 }
 
@@ -39,6 +43,7 @@ inline simd::F32 tanh(simd::F32 x) {
 // x/2 (1 + tanh(sqrt(2/pi) (x + 0.044715 x^3)))
 inline simd::F32 gelu_tanh(simd::F32 x) {
   using namespace simd;
+  x = simd::max(set1(-1e30f), x);
   const F32 inner = mul(set1(0.7978845608028654f), simd::fma(mul(mul(x, x), x), set1(0.044715f), x));
   return mul(mul(set1(0.5f), x), add(set1(1.0f), tanh(inner)));
 }
@@ -46,6 +51,7 @@ inline simd::F32 gelu_tanh(simd::F32 x) {
 // erf by Abramowitz and Stegun 7.1.26 (absolute error below 1.5e-7): x/2 (1 + erf(x / sqrt 2))
 inline simd::F32 gelu(simd::F32 x) {
   using namespace simd;
+  x = simd::max(set1(-1e30f), x);
   const F32 z = mul(simd::abs(x), set1(0.70710678118654752f));
   const F32 t = div(set1(1.0f), simd::fma(set1(0.3275911f), z, set1(1.0f)));
   F32 p = set1(1.061405429f);
@@ -69,7 +75,7 @@ inline simd::F32 activate(Activation a, simd::F32 x) {
     case Activation::kGeluTanh:
       return gelu_tanh(x);
     case Activation::kRelu:
-      return simd::max(x, simd::zero());
+      return simd::max(simd::zero(), x);
   }
   return x;
 }
