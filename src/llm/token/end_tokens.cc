@@ -50,48 +50,33 @@ constexpr EndText kEndTexts[] = {
     {"<|file_sep|>", Role::kOther},
 };
 
-class Finder {
- public:
-  explicit Finder(const TokenizerSpec& spec) : spec_(spec) {}
-  // The token that is marked special or is user-defined and has this text.
-  int32_t find(std::string_view text) const {
-    for (const AddedToken& t : spec_.added)
-      if (t.text == text) return t.id;
-    return kNoToken;
-  }
-  bool is_special(int32_t id) const {
-    for (const AddedToken& t : spec_.added)
-      if (t.id == id) return t.special;
-    return false;
-  }
+AddedToken* find_added(TokenizerSpec& spec, std::string_view text) {
+  for (AddedToken& t : spec.added)
+    if (t.text == text) return &t;
+  return nullptr;
+}
 
- private:
-  const TokenizerSpec& spec_;
-};
-
-void remove(std::vector<int32_t>& ids, int32_t id) {
-  ids.erase(std::remove(ids.begin(), ids.end(), id), ids.end());
+void mark_special(TokenizerSpec& spec, AddedToken& token) {
+  token.special = true;
+  spec.types[static_cast<size_t>(token.id)] = TokenType::kControl;
 }
 
 }  // namespace
 
-void collect_end_tokens(TokenizerSpec& spec) {
-  const Finder finder(spec);
+void collect_end_tokens(TokenizerSpec& spec, EndTokenTrust trust) {
   std::vector<int32_t>& ends = spec.end_of_generation;
+  const auto has = [&](std::string_view text) { return find_added(spec, text) != nullptr; };
+  // In the harmony format <|end|> closes a message, not the turn; Gemma 4 keeps an ordinary </s>.
+  const bool harmony = has("<|call|>") && (has("<|return|>") || has("<|flush|>"));
+  const bool gemma4 = has("<|tool_response>");
   for (const EndText& end : kEndTexts) {
-    const int32_t id = finder.find(end.text);
-    if (id == kNoToken || (end.role == Role::kPlain && !finder.is_special(id))) continue;
-    ends.push_back(id);
-    if (end.role == Role::kTurn && spec.eot_id == kNoToken) spec.eot_id = id;
+    AddedToken* token = find_added(spec, end.text);
+    if (token == nullptr || (harmony && end.text == "<|end|>") || (gemma4 && end.text == "</s>")) continue;
+    if (trust == EndTokenTrust::kTextDecides) mark_special(spec, *token);
+    if (end.role == Role::kPlain && !token->special) continue;
+    ends.push_back(token->id);
+    if (end.role == Role::kTurn && spec.eot_id == kNoToken) spec.eot_id = token->id;
   }
-  // In the harmony format <|end|> closes a message, not the turn.
-  const auto has = [&](std::string_view text) { return finder.find(text) != kNoToken; };
-  if (has("<|call|>") && has("<|end|>") && (has("<|return|>") || has("<|flush|>"))) {
-    remove(ends, finder.find("<|end|>"));
-    if (spec.eot_id == finder.find("<|end|>")) spec.eot_id = kNoToken;
-  }
-  // Gemma 4 keeps an ordinary </s>.
-  if (has("<|tool_response>") && has("</s>")) remove(ends, finder.find("</s>"));
   for (const int32_t id : {spec.eos_id, spec.eot_id})
     if (id != kNoToken) ends.push_back(id);
   std::sort(ends.begin(), ends.end());

@@ -225,6 +225,8 @@ Status read_bpe(const Metadata& m, std::string_view pre, const std::vector<std::
     add_metaspace_decoder(false, spec);
   }
   read_ids(m, {}, spec);
+  // A byte without a token is left out, as the models' own tokenizers do: the "unknown" id some files give is a filler.
+  if (row->byte_level) spec.unknown_id = kNoToken;
   read_affixes(m, {.bos = row->add_bos, .separator = row->add_separator}, kNoToken, spec);
   return Status::ok();
 }
@@ -340,7 +342,8 @@ Result<TokenizerSpec> spec_from_gguf(const Metadata& metadata, std::string* warn
   }
   read_added(metadata, *texts, spec);
   spec.chat_template = metadata.string_or("tokenizer.chat_template", "");
-  collect_end_tokens(spec);
+  // Files that were made without care mark end tokens as ordinary added ones: then any prompt could end a turn.
+  collect_end_tokens(spec, EndTokenTrust::kTextDecides);
   return spec;
 }
 

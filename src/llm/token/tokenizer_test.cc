@@ -279,7 +279,7 @@ TEST(EndTokens, well_known_texts_end_a_generation_besides_the_named_one) {
   ASSERT_TRUE(m.add("tokenizer.ggml.model", std::string_view("gpt2")).is_ok());
   ASSERT_TRUE(m.add("tokenizer.ggml.pre", std::string_view("smollm")).is_ok());
   ASSERT_TRUE(m.add("tokenizer.ggml.tokens", tokens).is_ok());
-  ASSERT_TRUE(m.add("tokenizer.ggml.token_type", std::vector<int64_t>{1, 3, 3, 3, 4}).is_ok());
+  ASSERT_TRUE(m.add("tokenizer.ggml.token_type", std::vector<int64_t>{1, 3, 4, 3, 1}).is_ok());
   ASSERT_TRUE(m.add("tokenizer.ggml.merges", std::vector<std::string_view>{"a a"}).is_ok());
   ASSERT_TRUE(m.add("tokenizer.ggml.eos_token_id", int64_t{3}).is_ok());
   Result<TokenizerSpec> spec = spec_from_gguf(m);
@@ -290,6 +290,7 @@ TEST(EndTokens, well_known_texts_end_a_generation_besides_the_named_one) {
   EXPECT_FALSE(tokenizer->is_end_of_generation(1));
   EXPECT_FALSE(tokenizer->is_end_of_generation(4)) << "an ordinary </s> ends nothing";
   EXPECT_EQ(tokenizer->eos_id(), 3);
+  EXPECT_TRUE(tokenizer->is_special(2)) << "though the file says it is an ordinary added token";
 }
 
 }  // namespace

@@ -57,7 +57,9 @@ bool is_letter(char32_t c) {
 bool is_number(char32_t c) {
   return between(category(c), UTF8PROC_CATEGORY_ND, UTF8PROC_CATEGORY_NO);
 }
-bool is_decimal(char32_t c) { return category(c) == UTF8PROC_CATEGORY_ND; }
+bool is_decimal(char32_t c) {
+  return category(c) == UTF8PROC_CATEGORY_ND;
+}
 bool is_mark(char32_t c) {
   return between(category(c), UTF8PROC_CATEGORY_MN, UTF8PROC_CATEGORY_ME);
 }
