@@ -12,7 +12,7 @@
 #   make install   into PREFIX (/usr/local)
 
 MODEL  ?= smollm2-135m
-PROMPT ?= Explain in two sentences why the sky is blue.
+PROMPT ?= Explain in one sentence why the sky is blue.
 PREFIX ?= /usr/local
 FUZZ_SECONDS ?= 60
 export FUZZ_SECONDS
@@ -26,7 +26,7 @@ demo:
 	@scripts/bootstrap
 	@scripts/build release nereid
 	@build/bin/nereid models pull $(MODEL)
-	@build/bin/nereid run $(MODEL) -p "$(PROMPT)" -n 64
+	@build/bin/nereid run $(MODEL) --chat -p "$(PROMPT)" -n 64
 	@echo
 	@echo 'Next: build/bin/nereid run $(MODEL) --chat   (a conversation; build/bin/nereid --help lists the rest)'
 

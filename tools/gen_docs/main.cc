@@ -20,8 +20,14 @@ struct Page {
 };
 
 constexpr Page kPages[] = {
-    {"architectures.md", architectures_page},   {"model-formats.md", model_formats_page},   {"ops.md", ops_page},
-    {"pre-tokenizers.md", pre_tokenizers_page}, {"weight-formats.md", weight_formats_page},
+    {"architectures.md", architectures_page},
+    {"commands.md", commands_page},
+    {"model-formats.md", model_formats_page},
+    {"ops.md", ops_page},
+    {"passes.md", passes_page},
+    {"pre-tokenizers.md", pre_tokenizers_page},
+    {"sampling.md", sampling_page},
+    {"weight-formats.md", weight_formats_page},
 };
 
 constexpr std::string_view kNotice = "<!-- Made by `make docs` from the program's own tables; edit those. -->\n";

@@ -9,9 +9,12 @@
 namespace nereid::docs {
 
 std::string architectures_page();
+std::string commands_page();
 std::string model_formats_page();
 std::string ops_page();
+std::string passes_page();
 std::string pre_tokenizers_page();
+std::string sampling_page();
 std::string weight_formats_page();
 
 // "| a | b |\n"; a '|' or a line break inside a cell is made harmless.
