@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // The engine file: a compiled model that is opened by mapping it, whose header can be read without loading anything.
 //
-//     4096 bytes  header: magic, version, file size, section table, hash of these
-//     sections    each at a multiple of 64: "info" (JSON: who built it, from what, for what, the weights' table),
-//                 "graph" (text), "metadata" (base/metadata.h: tokenizer, template), "weights.sums" (one hash a chunk)
-//     "weights"   at a multiple of 4096, the last one
+//     header        4096 bytes: magic, version, file size, section table, hash of these
+//     weights       packed, each weight at a multiple of 64 bytes
+//     weights.sums  one hash a chunk of the weights
+//     info          JSON: who built it, from what, for what, the weights' table
+//     graph         text (graph/text.h)
+//     metadata      base/metadata.h: tokenizer, chat template
 //
+// Sections follow each other at multiples of 64 with zeros between, and every byte is under some checksum or checked to
+// be zero: no change goes unseen, and no two files mean the same.
 // Everything is little endian and a pure function of the inputs: the same model and options give the same bytes.
 // The packed weights do not depend on the instruction set, so one file serves every CPU; a reader of another version
 // refuses with a sentence, and the caller builds anew.
@@ -51,17 +55,10 @@ class EngineWriter {
  private:
   explicit EngineWriter(AtomicFile file) : file_(std::move(file)) {}
   Status append(std::span<const std::byte> bytes);
-  Status pad_to(int64_t alignment);
-  Status add_section(std::string_view name, std::span<const std::byte> bytes);
 
-  struct Section {
-    std::string name;
-    int64_t offset = 0, size = 0;
-    uint64_t hash = 0;
-  };
   AtomicFile file_;
   std::vector<WeightEntry> weights_;
-  std::vector<Section> sections_;
+  int64_t weights_bytes_ = 0;     // with the padding between
   std::vector<std::byte> chunk_;  // bytes of the chunk being filled
   std::vector<uint64_t> sums_;
 };
@@ -72,27 +69,30 @@ class EngineFile {
   // kInvalidArgument: not an engine, truncated or corrupt (says what and where); kUnsupported: another version.
   // All sections but the weights are verified here; weights are verified as they are read.
   static Result<EngineFile> open(const std::string& path);
+  // The same on bytes that outlive it; `path` is for messages. For what is in memory already: tests, fuzzers.
+  static Result<EngineFile> parse(std::span<const std::byte> bytes, std::string path);
   // True if a file's first bytes are an engine's.
   static bool has_magic(std::span<const std::byte> bytes);
 
-  const std::string& path() const { return file_.path(); }
+  const std::string& path() const { return path_; }
   const Json& info() const { return info_; }
   std::string_view graph_text() const { return graph_text_; }
   std::string_view metadata() const { return metadata_; }
   const std::vector<WeightEntry>& weights() const { return weights_; }
-  int64_t weights_bytes() const { return weights_size_; }
+  int64_t weights_bytes() const { return static_cast<int64_t>(weights_section_.size()); }
   int64_t chunk_count() const { return static_cast<int64_t>(sums_.size()); }
   // Reads chunk i of the weights into dst (its full size, the last one shorter) and verifies it.
   Status read_chunk(int64_t i, std::byte* dst) const;
 
  private:
+  std::string path_;
   MappedFile file_;
   UniqueFd fd_;  // weights are read through it: pages read this way count against no process
   Json info_;
   std::string_view graph_text_, metadata_;
   std::vector<WeightEntry> weights_;
-  std::span<const uint64_t> sums_;
-  int64_t weights_offset_ = 0, weights_size_ = 0;
+  std::vector<uint64_t> sums_;
+  std::span<const std::byte> weights_section_;
 };
 
 }  // namespace nereid::engine
