@@ -61,7 +61,8 @@ TEST(MemoryPlan, no_two_live_buffers_overlap_whatever_they_are) {
         const bool overlap = from < plan->offsets[j] + b.size_bytes && plan->offsets[j] < from + a.size_bytes;
         // The one step in which a buffer dies and its successor is written in place of it.
         const bool handed_over =
-            buffers[whole].in_place_of == static_cast<int32_t>(other) && a.first_step == b.last_step;
+            (buffers[whole].in_place_of == static_cast<int32_t>(other) && a.first_step == b.last_step) ||
+            (buffers[other].in_place_of == static_cast<int32_t>(whole) && b.first_step == a.last_step);
         RC_ASSERT(!together || !overlap || handed_over);
       }
     }
