@@ -17,7 +17,7 @@ double rounded(double value) {
 }
 
 std::string share_text(double share) {
-  return share > 0 ? fmt::format("{:.0f} %", 100 * share) : "";
+  return share > 0 ? fmt::format("{:.{}f} %", 100 * share, share < 0.1 ? 1 : 0) : "";
 }
 
 double roof_share(const BenchReport& report, const BenchResult& result) {

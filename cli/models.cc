@@ -3,6 +3,7 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdio>
+#include <filesystem>
 
 #include "base/file.h"
 #include "base/json.h"
@@ -27,6 +28,14 @@ struct ModelsArguments {
   std::vector<std::string> folders() const { return dir.empty() ? model_folders() : std::vector<std::string>{dir}; }
 };
 
+// A list from elsewhere must not name files outside the folder for models.
+bool stays_inside(const ModelFile& file) {
+  const std::filesystem::path path = file.path();
+  return path.is_relative() && std::none_of(path.begin(), path.end(), [](const auto& part) { return part == ".."; }) &&
+         !file.file.starts_with('/') && file.package.find('/') == std::string::npos &&
+         file.version.find('/') == std::string::npos;
+}
+
 Result<std::vector<NamedModel>> read_models(const ModelsArguments& a) {
   if (a.list.empty()) {
     NEREID_TRY(const std::vector<ModelFile> files, read_model_list());
@@ -35,6 +44,8 @@ Result<std::vector<NamedModel>> read_models(const ModelsArguments& a) {
   constexpr size_t kLongestList = size_t{16} << 20;
   NEREID_TRY(const std::string text, read_file(a.list, kLongestList));
   NEREID_TRY(const std::vector<ModelFile> files, read_model_list(text).with("reading " + a.list));
+  for (const ModelFile& f : files)
+    if (!stays_inside(f)) return invalid_argument("{}: the file '{}' leaves its package", a.list, f.file);
   return group_models(files);
 }
 

@@ -71,7 +71,11 @@ Result<Description> describe_source(const std::string& path, const DescribeOptio
     d.metadata = describe_metadata(source.gguf->metadata, options.array_items);
   else
     d.metadata = describe_object(source.hf->config, options.array_items);
-  for (const import::SourceTensor& t : source.tensors) d.tensors.push_back(described(t.name, t.view));
+  // In the order of the file where there is one file.
+  if (source.gguf)
+    for (const auto& t : source.gguf->tensors) d.tensors.push_back(described(t.name, t.view));
+  else
+    for (const import::SourceTensor& t : source.tensors) d.tensors.push_back(described(t.name, t.view));
 
   const Result<llm::BuiltModel> model = llm::build_model(arch_input(source));
   if (model.is_ok()) {

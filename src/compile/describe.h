@@ -49,7 +49,7 @@ struct Description {
   std::string label;   // "llama q4_1": architecture and the dtype of most of the bytes
   std::vector<std::string> files;  // that hold the weights
   std::vector<DescribedValue> metadata;
-  std::vector<DescribedTensor> tensors;  // by name; of an engine: in file order
+  std::vector<DescribedTensor> tensors;  // in file order; of a folder: by name
   int64_t tensor_bytes = 0;
   int64_t parameters = 0;  // elements of all tensors
   Json model;              // architecture and hyper-parameters as Nereid reads them; null: it cannot

@@ -14,17 +14,19 @@ DescribedValue shortened(std::string_view key, const std::vector<T>& items, int6
   return d;
 }
 
-DescribedValue described(std::string_view key, const MetaValue& value, int64_t most) {
-  return std::visit(
-      [&](const auto& v) -> DescribedValue {
-        if constexpr (
-            requires { v.begin()->size(); } || requires { v.push_back({}); })
-          return shortened(key, v, most);
-        else
-          return {.key = std::string(key), .value = v};
-      },
-      value);
-}
+struct Describe {
+  std::string_view key;
+  int64_t most;  // items of an array
+
+  template <typename T>
+  DescribedValue operator()(const std::vector<T>& items) const {
+    return shortened(key, items, most);
+  }
+  template <typename T>
+  DescribedValue operator()(const T& value) const {
+    return {.key = std::string(key), .value = value};
+  }
+};
 
 std::string_view scaling_name(llm::RopeScaling scaling) {
   constexpr std::array<std::string_view, 6> kNames = {"none", "linear", "dynamic", "llama3", "yarn", "longrope"};
@@ -40,7 +42,7 @@ std::string_view model_name(token::ModelKind kind) {
 
 std::vector<DescribedValue> describe_metadata(const Metadata& metadata, int64_t array_items) {
   std::vector<DescribedValue> values;
-  for (const auto& [key, value] : metadata.entries()) values.push_back(described(key, value, array_items));
+  for (const auto& [key, value] : metadata.entries()) values.push_back(std::visit(Describe{key, array_items}, value));
   return values;
 }
 
