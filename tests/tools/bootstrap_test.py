@@ -47,8 +47,6 @@ libcli11-dev 2
 libpcre2-dev 10
 libutf8proc-dev 2
 libssl-dev 3
-zlib1g-dev 1
-libcurl4-openssl-dev 7
 libgtest-dev 1
 libgmock-dev 1
 librapidcheck-dev 0
