@@ -30,7 +30,7 @@ class History {
 
   Result<std::vector<int32_t>> prompt() const {
     if (messages_) return messages_->prompt();
-    return tokenizer_->encode(text_, {.add_special = true, .parse_special = true});
+    return llm::encode_prompt(*tokenizer_, text_);
   }
   // The prompt after as many of the oldest exchanges are dropped as it takes to leave room for an answer.
   Result<std::vector<int32_t>> prompt_within(int64_t tokens) {

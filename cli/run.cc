@@ -75,7 +75,7 @@ int answer_prompts(LoadedModel& loaded, const std::vector<std::string>& prompts,
                    const AnswerOptions& options) {
   llm::Generator generator(*loaded.model);
   for (const std::string& text : prompts) {
-    const auto ids = loaded.model->tokenizer().encode(text, {.add_special = true, .parse_special = true});
+    const auto ids = llm::encode_prompt(loaded.model->tokenizer(), text);
     const Result<llm::Generated> answer = show_answer(generator, *loaded.model, ids, params, options);
     if (!answer.is_ok()) return fail(answer.status());
     if (answer->finish_reason == llm::FinishReason::kCancelled) return kInterrupted;

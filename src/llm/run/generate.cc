@@ -63,6 +63,12 @@ std::string_view finish_reason_name(FinishReason reason) {
   return "";
 }
 
+std::vector<int32_t> encode_prompt(const token::Tokenizer& tokenizer, std::string_view text) {
+  std::vector<int32_t> ids = tokenizer.encode(text, {.add_special = true, .parse_special = true});
+  ids.resize(ids.size() - std::min(ids.size(), tokenizer.spec().suffix_ids.size()));
+  return ids;
+}
+
 double Generated::tokens_per_second() const {
   return per_second(static_cast<int64_t>(tokens.size()) - 1, decode_ms);
 }

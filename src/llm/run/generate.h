@@ -33,6 +33,10 @@ struct Generated {
   double prefill_tokens_per_second() const;
 };
 
+// The ids of a prompt that is plain text: what the model wants before a text (BOS), not what it wants after one; texts
+// such as "<|im_end|>" become their special token.
+std::vector<int32_t> encode_prompt(const token::Tokenizer& tokenizer, std::string_view text);
+
 // What has just become final; returning false ends the generation (kCancelled).
 struct Piece {
   std::string_view text;  // may be empty while a character or a possible stop string is incomplete
