@@ -14,6 +14,8 @@ struct BandwidthOptions {
   int64_t bytes = 0;        // of the buffer that is read; what fits a cache measures that cache
   int repeats = 5;          // of every way to read
   Isa isa = Isa::baseline;  // width of the loads; never above best_isa()
+  // No further read begins after so much time, once there was one; 0: no limit. A busy machine measures less well then.
+  double max_seconds = 0;
 };
 
 struct Bandwidth {

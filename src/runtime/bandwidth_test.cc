@@ -44,6 +44,13 @@ TEST(Bandwidth, a_measurement_is_positive_and_its_median_not_above_its_best) {
   EXPECT_GE(b->streams, 1);
 }
 
+TEST(Bandwidth, a_limit_of_time_leaves_at_least_one_read) {
+  ThreadPool pool({.threads = 1});
+  const Result<Bandwidth> b = measure_read_bandwidth(pool, {.bytes = 1 << 20, .repeats = 1000000, .max_seconds = 1e-9});
+  ASSERT_TRUE(b.is_ok()) << b.status().message();
+  EXPECT_GT(b->best, 0);
+}
+
 TEST(Bandwidth, a_buffer_too_small_to_measure_with_is_refused) {
   ThreadPool pool({.threads = 2});
   const Result<Bandwidth> b = measure_read_bandwidth(pool, {.bytes = 4096});

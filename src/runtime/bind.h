@@ -35,7 +35,7 @@ class BindContext {
  public:
   virtual ~BindContext() = default;
   virtual const Program& program() const = 0;
-  virtual const Slot& slot(graph::ValueId id) const = 0;  // inputs, states, results
+  virtual const Slot& slot(graph::ValueId id) const = 0;  // all values but packed constants
   virtual int workers() const = 0;
   virtual int64_t bound(Count count) const = 0;  // the largest value it may take
   // Shared scratch for one step at a time; the address is known only when all steps are bound, so it is written

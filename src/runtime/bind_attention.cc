@@ -3,6 +3,20 @@
 #include "runtime/bind_rows.h"
 
 namespace nereid::runtime {
+namespace {
+
+// True if a node may write over a value that it reads: nobody else sees it, not even as a part of the matrix that it is
+// a view into.
+bool may_overwrite(const graph::Graph& g, graph::ValueId id) {
+  const graph::Value& v = g.value(id);
+  if (v.kind != graph::Value::Kind::kResult || g.is_output(id) || g.users(id).size() != 1) return false;
+  const graph::Node& producer = g.node(v.producer);
+  if (producer.op->name != "split") return true;
+  const graph::ValueId source = producer.inputs[0];
+  return g.value(source).kind != graph::Value::Kind::kResult || may_overwrite(g, source);
+}
+
+}  // namespace
 
 Result<std::unique_ptr<Step>> bind_attention(BindContext& c, const graph::Node& node) {
   const auto& in = node.inputs;
@@ -12,12 +26,17 @@ Result<std::unique_ptr<Step>> bind_attention(BindContext& c, const graph::Node& 
   p.heads = static_cast<int>(node.attrs.integer("heads"));
   p.kv_heads = static_cast<int>(node.attrs.integer("kv_heads"));
   p.head_dim = static_cast<int>(node.attrs.integer("head_dim"));
-  p.page_tokens = static_cast<int>(c.value(in[3]).type.shape[2].size());
+  const Dim& page_tokens = c.value(in[3]).type.shape[2];
+  if (!page_tokens.is_static() || page_tokens.size() % 16)
+    return unsupported("pages of {} tokens are not a multiple of 16", page_tokens.to_string());
+  p.page_tokens = static_cast<int>(page_tokens.size());
   if (p.head_dim % 16 || p.head_dim > kernels::kMaxHeadDim)
     return unsupported("head_dim {} is not a multiple of 16 up to {}", p.head_dim, kernels::kMaxHeadDim);
-  if (p.page_tokens % 16) return unsupported("pages of {} tokens are not a multiple of 16", p.page_tokens);
   if (k_cache.dtype != DType::f16 || v_cache.dtype != DType::f16) return unsupported("the cache is not f16");
-  if (c.graph().users(in[0]).size() != 1) return unsupported("the queries are used elsewhere too");
+  for (const Slot* operand : {&q, &k, &v})
+    if (operand->dtype != DType::f32) return unsupported("queries, keys or values are not f32");
+  for (size_t i : {5, 6, 7})
+    if (c.slot(in[i]).dtype != DType::i32) return unsupported("positions, sequences or pages are not i32");
   p.q = q.f32();
   p.q_stride = q.stride;
   p.k = k.f32();
@@ -36,6 +55,8 @@ Result<std::unique_ptr<Step>> bind_attention(BindContext& c, const graph::Node& 
   if (in.size() > 8 && in[8].valid()) {
     p.rotary_dim = static_cast<int>(2 * c.value(in[8]).type.shape[0].size());
     if (p.rotary_dim > p.head_dim) return unsupported("the rotation is wider than a head");
+    if (!may_overwrite(c.graph(), in[0]))
+      return unsupported("the queries, which it rotates in place, are used elsewhere");
     NEREID_TRY(p.cos_sin, c.rope_table(in[5], in[8], node.attrs.real("rope_scale")));
     p.rope_interleaved = node.attrs.boolean("rope_interleaved");
   }
@@ -48,6 +69,8 @@ Result<std::unique_ptr<Step>> bind_attention(BindContext& c, const graph::Node& 
 
 Result<std::unique_ptr<Step>> bind_rope(BindContext& c, const graph::Node& node) {
   const Slot &x = c.slot(node.inputs[0]), &y = c.slot(node.outputs[0]);
+  if (x.dtype != DType::f32 || c.slot(node.inputs[1]).dtype != DType::i32)
+    return unsupported("x is not f32 or the positions are not i32");
   kernels::RopeParams p{.x = x.f32(), .x_stride = x.stride, .y = y.f32(), .y_stride = y.stride};
   p.head_dim = static_cast<int>(node.attrs.integer("head_dim"));
   p.heads = static_cast<int>(x.cols / p.head_dim);

@@ -29,6 +29,7 @@ Result<std::unique_ptr<Step>> bind_embedding(BindContext& c, const graph::Node& 
   const Weight* table = c.program().weight(node.inputs[1]);
   if (!table || !table->is_packed) return unsupported("the table is not packed");
   const Slot &ids = c.slot(node.inputs[0]), &y = c.slot(node.outputs[0]);
+  if (y.dtype != DType::f32) return unsupported("the result is not f32");
   if (ids.dtype != DType::i32) return unsupported("ids are {}, not i32", dtype_name(ids.dtype));
   return make_step(
       c.program().kernels().embedding,
@@ -40,6 +41,8 @@ Result<std::unique_ptr<Step>> bind_rms_norm(BindContext& c, const graph::Node& n
   const Slot &x = c.slot(node.inputs[0]), &y = c.slot(node.outputs[0]);
   if (!is_f32(x)) return unsupported("x is not f32");
   kernels::RmsNormParams p{.x = x.f32(), .x_stride = x.stride, .cols = x.cols, .y = y.f32(), .y_stride = y.stride};
+  const Shape& shape = c.value(node.inputs[0]).type.shape;
+  if (shape.rank() < 2 || !shape.dims().back().is_static()) return unsupported("x has no rows of a known length");
   const int64_t group = node.attrs.integer("group");
   p.group = group ? group : x.cols;
   p.eps = static_cast<float>(node.attrs.real("eps"));
@@ -70,8 +73,7 @@ Result<std::unique_ptr<Step>> bind_gated(BindContext& c, const graph::Node& node
 
 Result<std::unique_ptr<Step>> bind_add(BindContext& c, const graph::Node& node) {
   for (graph::ValueId id : node.inputs)
-    if (c.value(id).kind == graph::Value::Kind::kConstant || c.value(id).type != c.value(node.outputs[0]).type)
-      return unsupported("the operands are not two results of one shape");
+    if (c.value(id).type != c.value(node.outputs[0]).type) return unsupported("the operands have different shapes");
   const Slot &a = c.slot(node.inputs[0]), &b = c.slot(node.inputs[1]), &y = c.slot(node.outputs[0]);
   if (!is_f32(a)) return unsupported("the operands are not f32");
   return make_step(c.program().kernels().add,

@@ -12,6 +12,7 @@ namespace nereid::runtime {
 namespace {
 
 constexpr int64_t kAlignment = 64;
+constexpr int64_t kMaxElements = int64_t{1} << 44;  // of a value: no size in bytes made of it overflows
 int64_t aligned(int64_t bytes) {
   return (bytes + kAlignment - 1) / kAlignment * kAlignment;
 }
@@ -24,7 +25,7 @@ struct Context::Impl final : BindContext {
   std::vector<std::string> symbols;
   Sizes sizes;
   std::vector<int64_t> bounds;  // by symbol
-  std::vector<Slot> slots;      // by value id; data null for constants and dead values
+  std::vector<Slot> slots;      // by value id; data null for packed constants and dead values
   std::vector<std::unique_ptr<Step>> steps;
   std::vector<std::string> notes;
   std::vector<Buffer> memory;
@@ -79,6 +80,10 @@ struct Context::Impl final : BindContext {
     const auto it = options.bounds.find(dim.symbol());
     if (it == options.bounds.end())
       return invalid_argument("the symbolic dimension '{}' has no bound; give its largest value", dim.symbol());
+    constexpr int64_t kMaxBound = int64_t{1} << 31;
+    if (it->second < 1 || it->second > kMaxBound)
+      return invalid_argument("the bound of '{}' is {} and should be between 1 and {}", dim.symbol(), it->second,
+                              kMaxBound);
     symbols.push_back(dim.symbol());
     bounds.push_back(it->second);
     return Count{static_cast<int>(symbols.size()) - 1, 0};
@@ -101,11 +106,16 @@ struct Context::Impl final : BindContext {
       s.rows = s.dims[0];
     } else if (rank == 2) {
       s.rows = s.dims[0];
-    } else {
-      int64_t rows = 1;
-      for (int i = 0; i + 1 < rank; ++i) rows *= bound(s.dims[static_cast<size_t>(i)]);
-      s.rows = {-1, rows};
     }
+    int64_t rows = 1, elements = s.cols;
+    bool fits = true;
+    for (int i = 0; i + 1 < rank; ++i)
+      fits &= !__builtin_mul_overflow(rows, bound(s.dims[static_cast<size_t>(i)]), &rows);
+    if (rank == 1) rows = bound(s.rows);
+    fits &= !__builtin_mul_overflow(elements, rows, &elements) && elements <= kMaxElements;
+    if (!fits)
+      return exhausted("the value '{}' of type {} is too large with the bounds given", v.name, v.type.to_string());
+    if (rank == 0 || rank > 2) s.rows = {-1, rows};
     return Status::ok();
   }
 
@@ -116,7 +126,8 @@ struct Context::Impl final : BindContext {
 
   // The split whose results are views into its source.
   bool is_view(const graph::Node& node) const {
-    return node.op->name == "split" && value(node.inputs[0]).type.shape.rank() == 2;
+    const graph::Value& source = value(node.inputs[0]);
+    return node.op->name == "split" && source.type.shape.rank() == 2 && source.kind == graph::Value::Kind::kResult;
   }
 
   Status place_inputs_and_states(const ContextOptions& options) {
@@ -134,6 +145,19 @@ struct Context::Impl final : BindContext {
     return Status::ok();
   }
 
+  // Constants that are not packed are operands like any other; nothing writes to them.
+  Status place_constants(const ContextOptions& options) {
+    for (graph::ValueId id : graph().constants()) {
+      const Weight* weight = program_->weight(id);
+      const graph::ConstantData& own = value(id).data;
+      const void* data = weight ? weight->data : own.parts.size() == 1 ? own.parts[0].data : nullptr;
+      if ((weight && weight->is_packed) || !data) continue;
+      NEREID_RETURN_IF_ERROR(describe(id, options));
+      slots[static_cast<size_t>(id.v)].data = static_cast<std::byte*>(const_cast<void*>(data));
+    }
+    return Status::ok();
+  }
+
   // Results share one arena: those that live at the same time apart, the others on top of each other.
   Status place_results(const ContextOptions& options) {
     const graph::Graph& g = graph();
@@ -143,8 +167,10 @@ struct Context::Impl final : BindContext {
     for (int32_t step = 0; step < end; ++step) {
       const graph::Node& node = g.node(g.order()[static_cast<size_t>(step)]);
       for (graph::ValueId id : node.inputs)
-        if (id.valid() && buffer_of[static_cast<size_t>(id.v)] >= 0)
-          buffers[static_cast<size_t>(buffer_of[static_cast<size_t>(id.v)])].last_step = step;
+        if (id.valid() && buffer_of[static_cast<size_t>(id.v)] >= 0) {
+          PlanBuffer& b = buffers[static_cast<size_t>(buffer_of[static_cast<size_t>(id.v)])];
+          b.last_step = std::max(b.last_step, step);  // an output stays to the end
+        }
       int64_t column = 0;
       for (graph::ValueId id : node.outputs) {
         NEREID_RETURN_IF_ERROR(describe(id, options));
@@ -153,9 +179,8 @@ struct Context::Impl final : BindContext {
         if (is_view(node)) {
           const graph::ValueId source = node.inputs[0];
           b.view_of = buffer_of[static_cast<size_t>(source.v)];
-          if (b.view_of < 0) return unsupported("the split of an input or constant '{}'", value(source).name);
           b.view_offset = column * dtype_info(s.dtype).block_bytes;
-          b.size_bytes = slot_bytes(slot(source)) - b.view_offset;
+          b.size_bytes = buffers[static_cast<size_t>(b.view_of)].size_bytes - b.view_offset;
           b.alignment = 4;
           s.stride = slot(source).stride;
           column += s.cols;
@@ -165,7 +190,7 @@ struct Context::Impl final : BindContext {
       }
     }
     NEREID_TRY(const MemoryPlan plan, plan_memory(buffers));
-    NEREID_TRY(std::byte* arena, allocate(plan.arena_bytes));
+    NEREID_TRY(std::byte * arena, allocate(plan.arena_bytes));
     for (size_t v = 0; v < buffer_of.size(); ++v)
       if (buffer_of[v] >= 0) slots[v].data = arena + plan.offsets[static_cast<size_t>(buffer_of[v])];
     return Status::ok();
@@ -186,6 +211,7 @@ struct Context::Impl final : BindContext {
   Status build(const ContextOptions& options) {
     slots.resize(graph().value_count());
     NEREID_RETURN_IF_ERROR(place_inputs_and_states(options));
+    NEREID_RETURN_IF_ERROR(place_constants(options));
     NEREID_RETURN_IF_ERROR(place_results(options));
     sizes.values = bounds;
     for (graph::NodeId n : graph().order()) {

@@ -39,11 +39,18 @@ Result<std::shared_ptr<const Program>> Program::load(const engine::EngineFile& f
     const graph::ValueId id = program->graph_.find_value(entry.name);
     if (!id.valid())
       return invalid_argument("the engine's weight '{}' is not in its graph; build the engine anew", entry.name);
+    if (program->graph_.value(id).kind != graph::Value::Kind::kConstant)
+      return invalid_argument("the engine's weight '{}' is no constant of its graph; build the engine anew",
+                              entry.name);
     const ops::TensorType& type = program->graph_.value(id).type;
     Weight weight;
     weight.data = program->memory_.data() + entry.offset;
     if (!entry.layout.empty()) {
       NEREID_TRY(weight.packed.layout, kernels::PackedLayout::from_text(entry.layout).with("weight " + entry.name));
+      const std::vector<int64_t> sizes{weight.packed.layout.rows, weight.packed.layout.cols};
+      if (type.shape.rank() != 2 || type.shape != Shape::of(sizes))
+        return invalid_argument("the engine's weight '{}' is packed as {} x {}, which does not fit its type {}; {}",
+                                entry.name, sizes[0], sizes[1], type.to_string(), "build the engine anew");
       weight.packed.data = weight.data;
       weight.is_packed = true;
       if (weight.packed.layout.bytes() != entry.bytes)

@@ -67,15 +67,20 @@ class ReferenceStep final : public Step {
     return d;
   }
   static int64_t element_bytes(const Slot& slot) { return dtype_info(slot.dtype).block_bytes; }
+  // Copies rows between a slot and a dense tensor. A row is as long as this run's sizes say, which may be less than the
+  // slot has room for; vectors have one element a row.
+  static int64_t row_bytes(const Slot& slot, const TensorView& view) {
+    return (view.rank() < 2 ? 1 : view.row_elements()) * element_bytes(slot);
+  }
   static std::vector<std::byte> gather(const Slot& slot, const TensorView& view) {
     std::vector<std::byte> out(static_cast<size_t>(view.bytes()));
-    const int64_t row = slot.cols * element_bytes(slot);
-    for (int64_t r = 0; r * row < static_cast<int64_t>(out.size()); ++r)
+    const int64_t row = row_bytes(slot, view);
+    for (int64_t r = 0; r * row < view.bytes(); ++r)
       std::memcpy(out.data() + r * row, slot.data + r * slot.stride * element_bytes(slot), static_cast<size_t>(row));
     return out;
   }
   static void scatter(const Slot& slot, const TensorView& view) {
-    const int64_t row = slot.cols * element_bytes(slot);
+    const int64_t row = row_bytes(slot, view);
     for (int64_t r = 0; r * row < view.bytes(); ++r)
       std::memcpy(slot.data + r * slot.stride * element_bytes(slot), view.as<std::byte>() + r * row,
                   static_cast<size_t>(row));
