@@ -42,9 +42,9 @@ Result<Isa> check_arguments(const LoadArguments& args) {
   return choose_isa(args.isa);
 }
 
-Result<compile::OpenedEngine> open_engine(const std::string& path, ThreadPool& pool) {
+Result<compile::OpenedEngine> open_engine(const std::string& path, bool exact, ThreadPool& pool) {
   std::unique_ptr<Progress> bar;  // made at the first call: an engine that is found needs none
-  auto result = compile::open_engine(path, {}, pool, [&](int64_t done, int64_t total) {
+  auto result = compile::open_engine(path, {.exact = exact}, pool, [&](int64_t done, int64_t total) {
     if (!bar)
       bar = std::make_unique<Progress>(
           ProgressOptions{.what = "packing the weights", .total = total, .unit = Progress::Unit::bytes});
@@ -58,7 +58,7 @@ Result<LoadedModel> load(std::string path, const LoadArguments& args, llm::LoadO
   LoadedModel loaded{.path = std::move(path), .isa = options.isa};
   const int64_t start = now_ns();
   loaded.pool = std::make_unique<ThreadPool>(ThreadPoolOptions{.threads = args.threads});
-  NEREID_TRY(const compile::OpenedEngine engine, open_engine(loaded.path, *loaded.pool));
+  NEREID_TRY(const compile::OpenedEngine engine, open_engine(loaded.path, args.exact, *loaded.pool));
   for (const std::string& warning : engine.warnings) log_warn("{}", warning);
   loaded.was_built = engine.was_built;
   const Json model = engine.file.info().value("model", Json::object());
@@ -86,6 +86,7 @@ void add_load_options(CLI::App& app, LoadArguments& args) {
   app.add_option("--threads,-t", args.threads, "CPU threads (default: all that this process may use)");
   app.add_option("--context,-c", args.context,
                  "longest prompt and answer together, in tokens (default: the model's, up to 8192)");
+  app.add_flag("--exact", args.exact, "round nothing but the weights: slow and large, for checking answers");
   app.add_flag("--strict", args.strict, "fail where a part of the model would run without a fast kernel");
   app.add_flag("--quiet,-q", args.quiet, "no progress and no statistics");
 }

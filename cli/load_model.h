@@ -20,6 +20,7 @@ struct LoadArguments {
   int threads = 0;      // 0: all usable CPUs
   int64_t context = 0;  // 0: the model's, at most 8192
   bool strict = false;  // a reference fallback is an error
+  bool exact = false;   // no rounding of activations (compile/build_engine.h)
   bool quiet = false;   // warnings and errors only
 };
 

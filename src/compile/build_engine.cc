@@ -37,13 +37,13 @@ bool wants_packing(const graph::Graph& g, graph::ValueId id) {
 
 class WeightPacker {
  public:
-  WeightPacker(engine::EngineWriter& writer, ThreadPool& pool, const ProgressFn& progress, int64_t total)
-      : writer_(writer), pool_(pool), progress_(progress), total_(total) {}
+  WeightPacker(engine::EngineWriter& writer, ThreadPool& pool, bool exact, const ProgressFn& progress, int64_t total)
+      : writer_(writer), pool_(pool), exact_(exact), progress_(progress), total_(total) {}
 
   Status pack(const graph::Value& v) {
     const std::vector<int64_t> sizes = v.type.shape.sizes();
     NEREID_TRY(const kernels::PackedLayout layout,
-               kernels::packed_layout(v.type.dtype, sizes[0], sizes[1]).with("tensor " + v.name));
+               kernels::packed_layout(exact_ ? DType::f32 : v.type.dtype, sizes[0], sizes[1]).with("tensor " + v.name));
     NEREID_RETURN_IF_ERROR(writer_.begin_weight(v.name, layout.to_text()));
     // About a megabyte a turn and worker: enough to share out, little to hold.
     const int64_t tiles_a_turn = std::max<int64_t>(1, pool_.size() * (int64_t{1} << 20) / layout.tile_bytes());
@@ -82,6 +82,7 @@ class WeightPacker {
   }
   engine::EngineWriter& writer_;
   ThreadPool& pool_;
+  bool exact_;
   const ProgressFn& progress_;
   std::vector<std::byte> buffer_;
   int64_t done_ = 0, total_;
@@ -106,9 +107,10 @@ Json config_json(const llm::BuiltModel& model) {
 Result<BuildReport> build_engine(const import::ModelSource& source, const std::string& path,
                                  const EngineOptions& options, ThreadPool& pool, const ProgressFn& progress) {
   BuildReport report;
-  NEREID_TRY(llm::BuiltModel model, llm::build_model(arch_input(source), {.kv_dtype = DType::f16,
-                                                                          .page_tokens = options.page_tokens,
-                                                                          .max_context = options.max_context}));
+  NEREID_TRY(llm::BuiltModel model,
+             llm::build_model(arch_input(source), {.kv_dtype = options.exact ? DType::f32 : DType::f16,
+                                                   .page_tokens = options.page_tokens,
+                                                   .max_context = options.max_context}));
   if (std::string w = model.warning(); !w.empty()) report.warnings.push_back(std::move(w));
   NEREID_TRY(report.passes, passes::run_pipeline(model.graph));
   NEREID_TRY(token::TokenizerSpec tokenizer, read_tokenizer(source).with("the tokenizer of " + source.path));
@@ -120,7 +122,7 @@ Result<BuildReport> build_engine(const import::ModelSource& source, const std::s
   for (graph::ValueId id : g.constants())
     for (const ConstTensorView& part : g.value(id).data.parts) total += part.bytes();
   NEREID_TRY(engine::EngineWriter writer, engine::EngineWriter::create(path));
-  WeightPacker packer(writer, pool, progress, total);
+  WeightPacker packer(writer, pool, options.exact, progress, total);
   for (graph::ValueId id : g.constants()) {
     const graph::Value& v = g.value(id);
     NEREID_RETURN_IF_ERROR(wants_packing(g, id) ? packer.pack(v) : packer.copy(v));

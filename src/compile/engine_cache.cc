@@ -22,7 +22,8 @@ uint64_t hash_text(std::string_view text) {
 }
 
 std::string options_text(const EngineOptions& o) {
-  return fmt::format("engine {} page {} context {}", engine::kEngineVersion, o.page_tokens, o.max_context);
+  return fmt::format("engine {} page {} context {}{}", engine::kEngineVersion, o.page_tokens, o.max_context,
+                     o.exact ? " exact" : "");
 }
 
 // What tells a file from a changed one without reading it.

@@ -74,6 +74,21 @@ void pack_codes_tile(const PackedLayout& l, std::span<const ConstTensorView> par
   }
 }
 
+// Any format, decoded: exact weights at four bytes each.
+void pack_decoded_tile(const PackedLayout& l, std::span<const ConstTensorView> parts, int64_t tile, std::byte* dst) {
+  const quant::Format& format = quant::format(parts.front().dtype);
+  auto* out = reinterpret_cast<float*>(dst);
+  std::vector<float> decoded(static_cast<size_t>(l.cols));
+  for (int64_t r = 0; r < kTileRows; ++r) {
+    const std::byte* row = source_row(parts, tile * kTileRows + r);
+    if (row)
+      format.decode(row, decoded.data(), l.cols);
+    else
+      std::fill(decoded.begin(), decoded.end(), 0.0f);
+    for (int64_t k = 0; k < l.cols; ++k) out[k * kTileRows + r] = decoded[static_cast<size_t>(k)];
+  }
+}
+
 template <typename T>
 void pack_float_tile(const PackedLayout& l, std::span<const ConstTensorView> parts, int64_t tile, std::byte* dst) {
   auto* out = reinterpret_cast<T*>(dst);
@@ -140,7 +155,10 @@ void pack_tiles(const PackedLayout& l, std::span<const ConstTensorView> parts, i
   for (int64_t t = first_tile; t < first_tile + tile_count; ++t, dst += l.tile_bytes()) {
     switch (l.codes) {
       case Codes::kF32:
-        pack_float_tile<uint32_t>(l, parts, t, dst);
+        if (parts.front().dtype == DType::f32)
+          pack_float_tile<uint32_t>(l, parts, t, dst);
+        else
+          pack_decoded_tile(l, parts, t, dst);
         break;
       case Codes::kF16:
       case Codes::kBF16:

@@ -148,8 +148,22 @@ class OtherCommands(ProgramTest):
         done = self.nereid("template", "--template", template, "--messages", "-", stdin=b"[]")
         self.assert_refused(done, 1, "roles must alternate")
 
+    def test_the_output_of_one_is_the_input_of_the_other(self):
+        ids = self.nereid("tokenize", MODEL, "--jsonl", stdin=b'"of the"\n"tune"\n').stdout
+        texts = self.nereid("detokenize", MODEL, "--jsonl", stdin=ids).stdout
+        self.assertEqual(texts, b'{"text":"of the"}\n{"text":"tune"}\n')
+        self.assertEqual(self.nereid("tokenize", MODEL, "--jsonl", stdin=texts).stdout, ids)
+
+    def test_lines_that_are_no_text_and_ids_that_are_none_are_named(self):
+        for command, line, words in (("tokenize", b'"a"\n17\n', "line 2"), ("tokenize", b'"a\n', "line 1"),
+                                     ("detokenize", b"[1.5]\n", "1.5"), ("detokenize", b"[999999]\n", "999999"),
+                                     ("detokenize", b"[-1]\n", "-1"), ("detokenize", b"{}\n", "array")):
+            with self.subTest(command=command, line=line):
+                self.assert_refused(self.nereid(command, MODEL, "--jsonl", stdin=line), 2, words)
+
     def test_perplexity_needs_a_window_of_text(self):
         self.assert_refused(self.nereid("eval", MODEL, "--perplexity", "-", stdin=b"short"), 2, "window of 512")
+        self.assert_refused(self.nereid("eval", MODEL, "--perplexity", "-", stdin=b"long" * 999), 2, "context of 256")
 
 
 if __name__ == "__main__":

@@ -100,6 +100,17 @@ class AtATerminal(ProgramTest):
         terminal.type(b"\x04")
         self.assertEqual(terminal.end(), 0)
 
+    def test_a_question_too_long_is_refused_and_the_talk_goes_on(self):
+        terminal = self.terminal("-n", "4", "--logit-bias", "97=1000")
+        terminal.read_until(b"> ")
+        terminal.type(b"x" * 300 + b"\n")
+        terminal.read_until(b"more than the context of 256")
+        terminal.read_until(b"> ")
+        terminal.type(b"of\n")
+        terminal.read_until(b"aaaa")
+        terminal.type(b"\x04")
+        self.assertEqual(terminal.end(), 0)
+
     def test_ctrl_c_stops_the_answer_and_at_the_prompt_the_program(self):
         terminal = self.terminal("-n", "200", "--logit-bias", "97=1000", "--ignore-eos")
         terminal.read_until(b"> ")

@@ -162,6 +162,21 @@ class Interruption(ProgramTest):
             self.assertTrue((first + rest).endswith(b"\n"))
         self.assertIn(b'"finish_reason":"cancelled"', (first + rest).splitlines()[-1])
 
+    def test_ctrl_c_while_a_prompt_is_awaited_ends_with_130(self):
+        for args in (["run", MODEL, "-"], ["tokenize", MODEL, "--jsonl"]):
+            with self.start(*args, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+                process.stdin.write(b'"a')
+                process.stdin.flush()
+                while not self.is_waiting(process.pid):
+                    pass
+                process.send_signal(signal.SIGINT)
+                self.assertEqual(process.wait(timeout=60), 130)
+
+    def is_waiting(self, pid):
+        """It sleeps, and has installed its handler: SIGINT is caught."""
+        status = dict(line.split(":", 1) for line in open(f"/proc/{pid}/status").read().splitlines())
+        return status["State"].strip().startswith("S") and int(status["SigCgt"], 16) >> (signal.SIGINT - 1) & 1
+
     @unittest.skipUnless(SMOLLM2.exists(), "build/models holds no SmolLM2; scripts/fetch_models --only demo gets it")
     def test_ctrl_c_while_packing_leaves_nothing_in_the_cache(self):
         with tempfile.TemporaryDirectory(dir=self.scratch) as cache:

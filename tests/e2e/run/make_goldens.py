@@ -2,13 +2,16 @@
 # SPDX-License-Identifier: Apache-2.0
 """Writes goldens/smollm2.json: what llama.cpp answers to prompts.json, token by token, greedily.
 
-  make_goldens.py --server PATH/llama-server --perplexity PATH/llama-perplexity --model SmolLM2-135M-Instruct.Q4_1.gguf \
-      --text shakespeare.txt
+  make_goldens.py --bin FOLDER_OF_LLAMA_CPP --model SmolLM2-135M-Instruct.Q4_1.gguf --text shakespeare.txt
 
 The programs are those of the llama.cpp sources inside the source package of llama-cpp-python 0.3.36 (vendor/llama.cpp),
 built for the CPU with their own CMake files. For each token the golden holds its id and how far the second best logit
 lies below the best (their log-probabilities differ by as much): where another correct program parts from it, that gap
 says whether it was a close call. The perplexity is that of the text's first 100 000 bytes, in windows of 512.
+
+Two sets of answers. "exact": the same weights decoded to f32 (llama-quantize), so that activations are not rounded, with
+an f32 cache and without flash attention: what `nereid run --exact` must repeat. "fast": the file as it is, where both
+programs round activations to int8 (docs/decisions/0005-what-equal-answers-mean.md says what that does to answers).
 """
 import argparse
 import json
@@ -63,15 +66,15 @@ def answer(port, prompt):
     prompt_ids = post(port, "/tokenize", {"content": prompt, "add_special": True, "parse_special": True})["tokens"]
     # An end token, if it was drawn, is the last step; Nereid leaves it out of `tokens`.
     reason = "stop" if result["stop_type"] == "eos" else "length"
-    if reason == "stop" and len(result["tokens"]) < len(ids):
-        ids, gaps = ids[:-1], gaps
+    if reason == "stop":
+        ids = ids[:-1]
     return {"prompt": prompt, "prompt_ids": prompt_ids, "finish_reason": reason, "tokens": ids, "gaps": gaps,
             "text": result["content"]}
 
 
-def answers_of(server_program, model):
+def answers_of(server_program, model, *options):
     port = free_port()
-    command = [server_program, "-m", model, "--port", str(port), "--host", "127.0.0.1", "-c", "2048", "-t", "1",
+    command = [server_program, *options, "-m", model, "--port", str(port), "--host", "127.0.0.1", "-c", "2048", "-t", "1",
                "-np", "1", "--no-webui"]
     with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as server:
         try:
@@ -91,20 +94,34 @@ def perplexity_of(program, model, text):
     return float(found.group(1))
 
 
+def exact_answers_of(folder, model):
+    with tempfile.TemporaryDirectory() as scratch:
+        decoded = f"{scratch}/f32.gguf"
+        subprocess.run([folder / "llama-quantize", "--allow-requantize", model, decoded, "F32"], check=True,
+                       capture_output=True)
+        return answers_of(folder / "llama-server", decoded, "-fa", "off", "-ctk", "f32", "-ctv", "f32")
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    for name in ("server", "perplexity", "model", "text"):
-        parser.add_argument(f"--{name}", required=True)
+    parser.add_argument("--bin", type=Path, required=True)
+    parser.add_argument("--model", required=True)
+    parser.add_argument("--text", required=True)
     args = parser.parse_args()
-    golden = {"model": Path(args.model).name, "made_by": "llama.cpp of llama-cpp-python 0.3.36",
-              "perplexity": {"text": Path(args.text).name, "bytes": TEXT_BYTES,
-                             "value": perplexity_of(args.perplexity, args.model, args.text)},
-              "answers": answers_of(args.server, args.model)}
+    write({"model": Path(args.model).name, "made_by": "llama.cpp of llama-cpp-python 0.3.36",
+           "perplexity": {"text": Path(args.text).name, "bytes": TEXT_BYTES,
+                          "value": perplexity_of(args.bin / "llama-perplexity", args.model, args.text)},
+           "exact": exact_answers_of(args.bin, args.model),
+           "fast": answers_of(args.bin / "llama-server", args.model)})
+
+
+def write(golden):
+    """One line an answer."""
     out = HERE / "goldens" / "smollm2.json"
     out.parent.mkdir(exist_ok=True)
-    rows = ",\n".join("    " + json.dumps(row, ensure_ascii=False) for row in golden.pop("answers"))
-    head = json.dumps(golden, indent=2)[:-2]
-    out.write_text(f'{head},\n  "answers": [\n{rows}\n  ]\n}}\n')
+    sets = [f'  "{name}": [\n' + ",\n".join("    " + json.dumps(row, ensure_ascii=False) for row in golden.pop(name)) + "\n  ]"
+            for name in ("exact", "fast")]
+    out.write_text(json.dumps(golden, indent=2)[:-2] + ",\n" + ",\n".join(sets) + "\n}\n")
     print(f"make_goldens: wrote {out.name}")
 
 
