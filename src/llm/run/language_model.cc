@@ -2,7 +2,9 @@
 #include "llm/run/language_model.h"
 
 #include <algorithm>
-#include <cstring>
+#include <tuple>
+
+#include "llm/run/model_interface.h"
 
 namespace nereid::llm {
 
@@ -11,11 +13,18 @@ Result<std::unique_ptr<LanguageModel>> LanguageModel::load(const engine::EngineF
   std::unique_ptr<LanguageModel> m(new LanguageModel);
   m->options_ = options;
   m->info_ = file.info();
-  const Json model = m->info_.value("model", Json::object());
-  m->vocab_ = model.value("vocab", int64_t{0});
-  const int64_t own_context = model.value("max_context", int64_t{0});
-  if (m->vocab_ <= 0 || own_context <= 0)
-    return invalid_argument("the engine '{}' describes no language model", file.path());
+  for (auto [name, value, least] : {std::tuple{"context_tokens", options.context_tokens, 0},
+                                    {"max_sequences", options.max_sequences, 1},
+                                    {"step_tokens", options.step_tokens, 1},
+                                    {"max_outputs", options.max_outputs, 1}})
+    if (value < least || value > INT32_MAX)
+      return invalid_argument("{} is {} and should be between {} and {}", name, value, least, INT32_MAX);
+  const std::string engine = "the engine '" + file.path() + "'";
+  const Result<const Json*> model = json_object(m->info_, "model");
+  if (!model.is_ok()) return invalid_argument("{} describes no language model", engine);
+  NEREID_TRY(m->vocab_, json_int(**model, "vocab").with(engine));
+  NEREID_TRY(const int64_t own_context, json_int(**model, "max_context").with(engine));
+  if (own_context < 1) return invalid_argument("{} is made for a context of {} tokens", engine, own_context);
   constexpr int64_t kDefaultContext = 8192;
   m->context_tokens_ = options.context_tokens ? options.context_tokens : std::min(own_context, kDefaultContext);
   if (m->context_tokens_ > own_context)
@@ -23,8 +32,14 @@ Result<std::unique_ptr<LanguageModel>> LanguageModel::load(const engine::EngineF
                             m->context_tokens_, own_context);
 
   NEREID_TRY(m->program_, runtime::Program::load(file, options.isa, pool));
-  const int64_t page_tokens = m->info_.value("page_tokens", int64_t{16});
-  m->pages_per_sequence_ = (m->context_tokens_ + page_tokens - 1) / page_tokens;
+  NEREID_TRY(const ModelInterface interface, check_interface(m->program_->graph()).with(engine));
+  if (interface.vocab != m->vocab_)
+    return invalid_argument("{} says that it has {} tokens, but its graph has {}", engine, m->vocab_, interface.vocab);
+  m->page_tokens_ = interface.page_tokens;
+  m->pages_per_sequence_ = (m->context_tokens_ + m->page_tokens_ - 1) / m->page_tokens_;
+  if (m->pages_per_sequence_ > INT32_MAX / options.max_sequences)
+    return exhausted("{} sequences of {} tokens have more pages than can be numbered", options.max_sequences,
+                     m->context_tokens_);
   runtime::ContextOptions context;
   context.bounds = {{"tokens", options.step_tokens},
                     {"outputs", options.max_outputs},
@@ -65,8 +80,7 @@ Status LanguageModel::make_cache(const graph::Graph& graph, runtime::ContextOpti
     NEREID_TRY(Buffer memory, Buffer::allocate(static_cast<size_t>(*bytes)));
     options.states[v.name] = memory.data();
     cache_.push_back(std::move(memory));
-    cache_bytes_per_token_ +=
-        *bytes / (pages_per_sequence_ * options_.max_sequences) / info_.value("page_tokens", int64_t{16});
+    cache_bytes_per_token_ += *bytes / (pages_per_sequence_ * options_.max_sequences) / page_tokens_;
   }
   return Status::ok();
 }

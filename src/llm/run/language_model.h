@@ -72,8 +72,8 @@ class LanguageModel {
   std::unique_ptr<runtime::Context> context_;
   std::unique_ptr<token::Tokenizer> tokenizer_;
   std::optional<chat::ChatTemplate> chat_template_;
-  int64_t vocab_ = 0, context_tokens_ = 0, pages_per_sequence_ = 0, cache_bytes_per_token_ = 0;
-  int tokens_symbol_ = 0, outputs_symbol_ = 0, sequences_symbol_ = 0;
+  int64_t vocab_ = 0, context_tokens_ = 0, page_tokens_ = 0, pages_per_sequence_ = 0, cache_bytes_per_token_ = 0;
+  int tokens_symbol_ = 0, outputs_symbol_ = 0;
 };
 
 }  // namespace nereid::llm
