@@ -2,6 +2,8 @@
 # nereid_isa_sources(TARGET file...): compiles each file once per instruction set and adds the objects to TARGET.
 # Inside, NEREID_ISA names the namespace (baseline, avx2, avx512) and NEREID_ISA_HEADER the vector header to include.
 # A kernel that only one instruction set has (AMX tiles) is added with nereid_single_isa_sources(TARGET ISA file...).
+# The ctest test TARGET_ISA_isolation looks into the objects for what could leak into the rest of the program
+# (tools/check_isa says what and why).
 if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
   set(NEREID_ISAS baseline avx2 avx512)
   set(NEREID_ISA_FLAGS_baseline "")
@@ -23,6 +25,10 @@ function(nereid_single_isa_sources target isa)
     NEREID_ISA=${isa} NEREID_ISA_HEADER="kernels/cpu/simd/${isa}.h")
   target_link_libraries(${target}_${isa} PRIVATE nereid_warnings)
   target_sources(${target} PRIVATE $<TARGET_OBJECTS:${target}_${isa}>)
+  if(NEREID_TESTS AND NOT isa STREQUAL "baseline")
+    add_test(NAME ${target}_${isa}_isolation COMMAND Python3::Interpreter -B "${PROJECT_SOURCE_DIR}/tools/check_isa"
+      ${isa} $<TARGET_OBJECTS:${target}_${isa}> COMMAND_EXPAND_LISTS)
+  endif()
 endfunction()
 
 function(nereid_isa_sources target)
