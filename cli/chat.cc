@@ -23,9 +23,28 @@ class History {
     return history;
   }
 
-  void ask(std::string_view text) { messages_ ? messages_->add("user", text) : void(text_ += text); }
-  void answered(std::string_view text) { messages_ ? messages_->add("assistant", text) : void(text_ += text); }
-  void clear() { messages_ ? messages_->clear() : text_.clear(); }
+  void ask(std::string_view text) {
+    asked_at_ = text_.size();
+    if (messages_)
+      messages_->add("user", text);
+    else
+      text_ += text;
+  }
+  void answered(std::string_view text) {
+    if (messages_)
+      messages_->add("assistant", text);
+    else
+      text_ += text;
+  }
+  // A question that could not be answered was never asked.
+  void take_back() {
+    if (messages_) messages_->drop_last();
+    text_.resize(asked_at_);
+  }
+  void clear() {
+    if (messages_) messages_->clear();
+    text_.clear();
+  }
   llm::Conversation* messages() { return messages_ ? &*messages_ : nullptr; }
 
   Result<std::vector<int32_t>> prompt() const {
@@ -51,6 +70,7 @@ class History {
   const token::Tokenizer* tokenizer_;
   std::optional<llm::Conversation> messages_;  // with a template
   std::string text_;                           // without
+  size_t asked_at_ = 0;                        // where the last question begins in it
 };
 
 struct Talk {
@@ -149,6 +169,11 @@ int converse(LoadedModel& loaded, const ChatArguments& chat, const sample::Sampl
   LineReader reader;
   llm::Generator generator(*loaded.model, 0, LineReader::stopped);
   Talk talk{*history};
+  const auto reply = [&](History& h, const std::string& line) -> Result<llm::Generated> {
+    h.ask(line);
+    NEREID_TRY(const std::vector<int32_t> ids, h.prompt_within(prompt_room(*loaded.model, params)));
+    return show_answer(generator, *loaded.model, ids, params, options);
+  };
   if (reader.is_terminal()) log_info("write to the model; /help tells what else there is");
   while (!talk.is_over) {
     const std::optional<std::string> line = reader.next("> ");
@@ -157,11 +182,13 @@ int converse(LoadedModel& loaded, const ChatArguments& chat, const sample::Sampl
       return LineReader::stopped() ? kInterrupted : kDone;
     }
     if (line->find_first_not_of(" \t") == std::string::npos || obey(talk, *line)) continue;
-    history->ask(*line);
-    const Result<std::vector<int32_t>> ids = history->prompt_within(prompt_room(*loaded.model, params));
-    if (!ids.is_ok()) return fail(ids.status());
-    const Result<llm::Generated> answer = show_answer(generator, *loaded.model, *ids, params, options);
-    if (!answer.is_ok()) return fail(answer.status());
+    const Result<llm::Generated> answer = reply(*history, *line);
+    if (!answer.is_ok()) {
+      const ExitCode code = fail(answer.status());
+      if (!reader.is_terminal() || code != kWrongInput) return code;
+      history->take_back();  // too long, say: the person asks something else
+      continue;
+    }
     history->answered(answer->text);
     if (interrupted()) return kInterrupted;  // SIGTERM
     // On a terminal the person goes on with another line; a pipe was to be answered whole.

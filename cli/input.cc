@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/input.h"
 
+#include <poll.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -13,11 +14,15 @@ namespace {
 
 constexpr size_t kMaxBytes = size_t{1} << 30;
 
+constexpr int kLookAgainMs = 100;  // at Ctrl-C, however the signal and the wait meet
+
 Result<std::string> read_stdin() {
   std::string text;
   char part[65536];
   while (true) {
     NEREID_RETURN_IF_ERROR(check_interrupted());
+    pollfd readable{.fd = STDIN_FILENO, .events = POLLIN, .revents = 0};
+    if (::poll(&readable, 1, kLookAgainMs) <= 0) continue;
     const ssize_t n = ::read(STDIN_FILENO, part, sizeof(part));
     if (n < 0 && errno == EINTR) continue;
     if (n < 0) return file_error(errno, "read", "the standard input");

@@ -1,18 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/line_reader.h"
 
+#include <poll.h>
 #include <signal.h>
 #include <unistd.h>
 
 #include <atomic>
 #include <cerrno>
 #include <cstdio>
+#include <utility>
 
 #include "base/interrupt.h"
 
 namespace nereid::cli {
 namespace {
 
+constexpr int kLookAgainMs = 100;  // at Ctrl-C, however the signal and the wait meet
 constexpr size_t kMaxLineBytes = size_t{64} << 20;
 
 static_assert(std::atomic<bool>::is_always_lock_free, "a signal handler may not take a lock");
@@ -28,7 +31,6 @@ LineReader::LineReader() : is_terminal_(::isatty(STDIN_FILENO) == 1) {
   struct sigaction action = {};
   action.sa_handler = on_interrupt;
   sigemptyset(&action.sa_mask);
-  action.sa_flags = 0;  // a read at the prompt is to end
   sigaction(SIGINT, &action, nullptr);
 }
 
@@ -61,6 +63,8 @@ std::optional<std::string> LineReader::next(std::string_view prompt) {
       if (buffer_.empty()) return std::nullopt;
       return std::exchange(buffer_, {});
     }
+    pollfd readable{.fd = STDIN_FILENO, .events = POLLIN, .revents = 0};
+    if (::poll(&readable, 1, kLookAgainMs) <= 0) continue;
     char part[4096];
     const ssize_t n = ::read(STDIN_FILENO, part, sizeof(part));
     if (n > 0) buffer_.append(part, static_cast<size_t>(n));

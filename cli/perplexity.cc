@@ -23,6 +23,9 @@ Result<Perplexity> perplexity(llm::LanguageModel& model, ThreadPool& pool, std::
   if (windows == 0)
     return invalid_argument("the text has {} tokens; a perplexity needs at least one window of {}", tokens.size(),
                             kPerplexityWindow);
+  if (model.context_tokens() < kPerplexityWindow)
+    return invalid_argument("the context of {} tokens is shorter than the window of {} that a perplexity needs",
+                            model.context_tokens(), kPerplexityWindow);
   const std::vector<int32_t>& prefix = model.tokenizer().spec().prefix_ids;
   const int32_t bos = model.tokenizer().bos_id();
   const bool begins_with_bos = bos >= 0 && std::find(prefix.begin(), prefix.end(), bos) != prefix.end();

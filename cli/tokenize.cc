@@ -59,19 +59,27 @@ Status convert_lines(std::string_view text, const Convert& convert) {
   return Status::ok();
 }
 
+// One command's output is the other's input: {"text":...} is taken as its text, {"ids":[...]} as its ids.
+const Json& inner(const Json& json, std::string_view key) {
+  const Json* member = json_find(json, key);
+  return member ? *member : json;
+}
+
 std::string ids_json(const token::Tokenizer& tokenizer, std::string_view text, const token::EncodeOptions& options) {
   return Json{{"ids", tokenizer.encode(text, options)}}.dump();
 }
 
 Result<std::string> encode_line(const token::Tokenizer& tokenizer, std::string_view line,
                                 const token::EncodeOptions& options) {
-  NEREID_TRY(const Json text, parse_json(line));
+  NEREID_TRY(const Json json, parse_json(line));
+  const Json& text = inner(json, "text");
   if (!text.is_string()) return invalid_argument("expected a JSON string, found a JSON {}", text.type_name());
   return ids_json(tokenizer, text.get_ref<const std::string&>(), options);
 }
 
 Result<std::vector<int32_t>> parse_ids(std::string_view line) {
-  NEREID_TRY(const Json list, parse_json(line));
+  NEREID_TRY(const Json json, parse_json(line));
+  const Json& list = inner(json, "ids");
   if (!list.is_array())
     return invalid_argument("expected a JSON array of token ids, found a JSON {}", list.type_name());
   std::vector<int32_t> ids;

@@ -10,6 +10,7 @@ import signal
 import subprocess
 import tempfile
 import unittest
+from pathlib import Path
 
 from program import PROGRAM, ROOT, SMOLLM2, TINY, ProgramTest
 
@@ -174,7 +175,7 @@ class Interruption(ProgramTest):
 
     def is_waiting(self, pid):
         """It sleeps, and has installed its handler: SIGINT is caught."""
-        status = dict(line.split(":", 1) for line in open(f"/proc/{pid}/status").read().splitlines())
+        status = dict(line.split(":", 1) for line in Path(f"/proc/{pid}/status").read_text().splitlines())
         return status["State"].strip().startswith("S") and int(status["SigCgt"], 16) >> (signal.SIGINT - 1) & 1
 
     @unittest.skipUnless(SMOLLM2.exists(), "build/models holds no SmolLM2; scripts/fetch_models --only demo gets it")
