@@ -208,8 +208,14 @@ Status explain_pip_failure(std::string_view package, std::string_view said) {
   if (says("SSLError") || says("CERTIFICATE_VERIFY_FAILED"))
     return unavailable("{} could not be fetched: the package index's certificate is not trusted on this machine",
                        package);
+  if (says("(from versions: none)"))
+    return unavailable(
+        "{} could not be fetched: pip's package index has nothing of that name, or cannot be asked; check the network "
+        "and "
+        "pip's own settings (`pip config list`)",
+        package);
   if (says("No matching distribution found") || says("Could not find a version"))
-    return not_found("{} could not be fetched: pip's package index does not have it", package);
+    return not_found("{} could not be fetched: pip's package index does not have that version", package);
   // Its last word.
   size_t end = said.find_last_not_of(" \n");
   end = end == std::string_view::npos ? 0 : end + 1;

@@ -88,6 +88,11 @@ TEST(ModelFetch, failures_of_pip_become_sentences) {
                                 "Could not find a version that satisfies the requirement a==1\n")
                 .code(),
             StatusCode::kUnavailable);
+  EXPECT_EQ(explain_pip_failure("a==1",
+                                "ERROR: Could not find a version that satisfies the requirement a==1 (from "
+                                "versions: none)\nERROR: No matching distribution found for a==1\n")
+                .code(),
+            StatusCode::kUnavailable);
   EXPECT_EQ(explain_pip_failure("a==1", "ERROR: No matching distribution found for a==1\n").code(),
             StatusCode::kNotFound);
   EXPECT_EQ(explain_pip_failure("a==1", "OSError: [Errno 28] No space left on device\n").code(),
