@@ -175,7 +175,8 @@ nlohmann::json goldens() {
 
 // The same numbers and sums in Python (tests/data/sample/make_goldens.py).
 TEST(Sampler, draws_the_tokens_that_an_independent_program_draws) {
-  for (const auto& row : goldens().at("draws")) {
+  const auto rows = goldens().at("draws");
+  for (const auto& row : rows) {
     SamplingParams params;
     params.temperature = row["temperature"].get<float>();
     params.top_k = row["top_k"].get<int32_t>();
