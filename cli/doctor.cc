@@ -50,7 +50,7 @@ int doctor_command(Arguments args) {
   examine_folders(findings);
   if (interrupted()) return kInterrupted;
   const std::string text =
-      json ? doctor_json(findings).dump(2, ' ', false, Json::error_handler_t::replace) + "\n" : doctor_text(findings);
+      json ? doctor_json(findings).dump(-1, ' ', false, Json::error_handler_t::replace) + "\n" : doctor_text(findings);
   std::fwrite(text.data(), 1, text.size(), stdout);
   return is_healthy(findings) ? kDone : kFailed;
 }

@@ -28,7 +28,7 @@ int print_graph(const std::string& path, const InspectArguments& a) {
   const auto stage = a.graph == "fused" ? compile::GraphStage::kFused : compile::GraphStage::kImported;
   const Result<std::string> text = compile::graph_text(path, stage);
   if (!text.is_ok()) return fail(text.status());
-  print(a.json ? Json{{"graph", *text}}.dump(2, ' ', false, Json::error_handler_t::replace) + "\n" : *text);
+  print(a.json ? Json{{"graph", *text}}.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n" : *text);
   return kDone;
 }
 
@@ -53,7 +53,7 @@ int inspect_command(Arguments args) {
   if (!description.is_ok()) return fail(description.status());
   const bool all = !a.metadata && !a.tensors;
   const InspectParts parts = {.summary = all, .metadata = all || a.metadata, .tensors = all || a.tensors};
-  print(a.json ? inspect_json(*description, parts).dump(2, ' ', false, Json::error_handler_t::replace) + "\n"
+  print(a.json ? inspect_json(*description, parts).dump(-1, ' ', false, Json::error_handler_t::replace) + "\n"
                : inspect_text(*description, parts));
   return kDone;
 }

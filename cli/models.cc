@@ -78,7 +78,7 @@ int list_models(const ModelsArguments& a) {
                     {"folder", found.folder}});
   }
   if (a.json)
-    std::printf("%s\n", json.dump(2).c_str());
+    std::printf("%s\n", json.dump().c_str());
   else
     std::printf("%s\n`nereid models pull NAME` fetches one; `nereid run NAME -p \"...\"` answers with it.\n",
                 table.markdown().c_str());
