@@ -169,6 +169,24 @@ TEST(GoldenParts, every_normalizer_agrees_with_the_tokenizers_library) {
   }
 }
 
+TEST(GoldenParts, compiled_rules_act_as_in_the_tokenizers_library) {
+  READ_OR_SKIP(bytes, "sentencepiece-0.2.3/test/botchan_en_unigram_1000.model");
+  Result<TokenizerSpec> model = spec_from_sentencepiece(*bytes);
+  ASSERT_TRUE(model.is_ok());
+  NormalizerStep step;
+  step.kind = NormalizerKind::kPrecompiled;
+  step.charsmap = model->normalizer[0].charsmap;
+  ASSERT_FALSE(step.charsmap.empty());
+  Result<Normalizer> normalizer = Normalizer::make({step});
+  ASSERT_TRUE(normalizer.is_ok()) << normalizer.status().message();
+  const Json texts = golden("texts.json"), outputs = golden("precompiled.json");
+  for (size_t i = 0; i < texts.size(); ++i) {
+    Result<std::string> out = normalizer->run(texts[i].get<std::string>(), true);
+    ASSERT_TRUE(out.is_ok());
+    EXPECT_EQ(*out, outputs[i].get<std::string>()) << texts[i].dump();
+  }
+}
+
 TEST(GoldenParts, every_pre_tokenizer_agrees_with_the_tokenizers_library) {
   const Json parts = golden("parts.json");
   for (const Json& part : parts["pre_tokenizers"]) {

@@ -2,6 +2,8 @@
 // The small files beside a tokenizer: tokenizer_config.json, special_tokens_map.json, generation_config.json,
 // chat_template.jinja.
 #include <algorithm>
+#include <charconv>
+#include <map>
 
 #include "llm/token/end_tokens.h"
 #include "llm/token/hf_steps.h"
@@ -34,6 +36,39 @@ int32_t find_token(const TokenizerSpec& spec, std::string_view text) {
   for (size_t id = 0; id < spec.tokens.size(); ++id)
     if (spec.tokens[id] == text) return static_cast<int32_t>(id);
   return kNoToken;
+}
+
+// Tokens that were added to a vocabulary whose own file (tokenizer.model) does not know them: id -> what it is.
+Status read_added_tokens(const Json& config, TokenizerSpec& spec) {
+  const Json* added = member(config, "added_tokens_decoder");
+  if (added == nullptr || !added->is_object()) return Status::ok();
+  std::map<int32_t, const Json*> by_id;
+  for (const auto& [key, value] : added->items()) {
+    int32_t id = kNoToken;
+    const auto [end, failure] = std::from_chars(key.data(), key.data() + key.size(), id);
+    const size_t bound = spec.tokens.size() + 8 * added->size() + 4096;
+    if (failure != std::errc() || end != key.data() + key.size() || id < 0 || static_cast<size_t>(id) >= bound) {
+      return invalid_argument("added_tokens_decoder in tokenizer_config.json has the id '{}', which cannot be", key);
+    }
+    by_id[id] = &value;
+  }
+  for (const auto& [id, value] : by_id) {
+    AddedToken t{.id = id, .text = hf::string_or(*value, "content", "")};
+    t.special = hf::bool_or(*value, "special", false);
+    t.left_strip = hf::bool_or(*value, "lstrip", false);
+    t.right_strip = hf::bool_or(*value, "rstrip", false);
+    t.single_word = hf::bool_or(*value, "single_word", false);
+    while (spec.tokens.size() <= static_cast<size_t>(id)) {
+      spec.tokens.add(spec.tokens.size() == static_cast<size_t>(id) ? std::string_view(t.text) : std::string_view());
+      spec.types.push_back(spec.tokens.size() == static_cast<size_t>(id) + 1 && !t.special ? TokenType::kUserDefined
+                                                                                           : TokenType::kControl);
+      if (!spec.scores.empty()) spec.scores.push_back(0.0f);
+    }
+    if (spec.tokens[static_cast<size_t>(id)] != t.text) continue;  // the vocabulary knows better
+    std::erase_if(spec.added, [&](const AddedToken& other) { return other.id == t.id; });
+    spec.added.push_back(std::move(t));
+  }
+  return Status::ok();
 }
 
 void read_special_ids(const Json& config, const Json& map, TokenizerSpec& spec) {
@@ -105,6 +140,10 @@ Status apply_huggingface_config(const HuggingFaceFiles& files, TokenizerSpec& sp
   NEREID_TRY(const Json config, parse_optional(files.tokenizer_config, "tokenizer_config.json"));
   NEREID_TRY(const Json map, parse_optional(files.special_tokens_map, "special_tokens_map.json"));
   NEREID_TRY(const Json generation, parse_optional(files.generation_config, "generation_config.json"));
+  if (spec.source != kTokenizerJson) {
+    NEREID_RETURN_IF_ERROR(read_added_tokens(config, spec));
+    spec.prefix_every_segment = hf::bool_or(config, "legacy", spec.prefix_every_segment);
+  }
   read_special_ids(config, map, spec);
   read_end_tokens(generation, spec);
   read_affix_flags(config, spec);

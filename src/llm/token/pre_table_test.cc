@@ -80,8 +80,8 @@ TEST(PreTokenizerTable, han_characters_are_words_of_their_own_for_kimi) {
 
 TEST(PreTokenizerTable, a_long_run_costs_no_more_than_its_length) {
   // Patterns that try again from each place would take minutes.
-  const std::string texts[] = {std::string(1 << 18, '7'), std::string(1 << 18, ' '), std::string(1 << 18, 'a'),
-                               std::string(1 << 18, '\n')};
+  const std::string texts[] = {std::string(1 << 17, '7'), std::string(1 << 17, ' '), std::string(1 << 17, 'a'),
+                               std::string(1 << 17, '\n')};
   for (const PreTokenizerRow& row : pre_tokenizer_table()) {
     const Result<Splitter> splitter = splitter_of(row);
     ASSERT_TRUE(splitter.is_ok());

@@ -173,6 +173,7 @@ Status read_merges(const Metadata& m, TokenizerSpec& spec) {
     if (spec.types[id] == TokenType::kNormal || !spec.byte_level) index.insert(static_cast<int32_t>(id));
   spec.merges.reserve(merges->size());
   std::string joined;
+  int32_t guess = 0;  // vocabularies list what merges make in the order of the merges
   for (const std::string_view merge : *merges) {
     const size_t space = merge.find(' ', 1);
     if (space == std::string_view::npos) continue;
@@ -187,7 +188,11 @@ Status read_merges(const Metadata& m, TokenizerSpec& spec) {
       joined.append(left).append(right);
     }
     const std::string_view whole = joined;
-    const Merge ids{index.find(whole.substr(0, cut)), index.find(whole.substr(cut)), index.find(whole)};
+    const auto g = static_cast<size_t>(guess);
+    const bool guessed = g < spec.tokens.size() && spec.types[g] == TokenType::kNormal && spec.tokens[g] == whole;
+    const Merge ids{index.find(whole.substr(0, cut)), index.find(whole.substr(cut)),
+                    guessed ? guess : index.find(whole)};
+    guess = ids.result + 1;
     if (ids.left != kNoToken && ids.right != kNoToken && ids.result != kNoToken) spec.merges.push_back(ids);
   }
   return Status::ok();

@@ -237,7 +237,7 @@ Result<TokenizerSpec> spec_from_huggingface(const HuggingFaceFiles& files) {
   const Json* model = member(root, "model");
   if (model == nullptr) return invalid_argument("tokenizer.json has no model");
   TokenizerSpec spec;
-  spec.source = "tokenizer.json";
+  spec.source = kTokenizerJson;
   const auto part = [&](const char* name) {
     const Json* value = member(root, name);
     return value == nullptr ? Json() : *value;

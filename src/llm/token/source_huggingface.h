@@ -22,6 +22,9 @@ struct HuggingFaceFiles {
 // kInvalidArgument for damaged files, kUnsupported for a part that Nereid does not have.
 Result<TokenizerSpec> spec_from_huggingface(const HuggingFaceFiles& files);
 
+// TokenizerSpec::source of what spec_from_huggingface() reads.
+inline constexpr std::string_view kTokenizerJson = "tokenizer.json";
+
 // What tokenizer_config.json and the other small files say, put into a spec that has its tokens: special ids, end
 // tokens, chat templates, whether BOS and EOS are added. Also used for directories with a tokenizer.model.
 Status apply_huggingface_config(const HuggingFaceFiles& files, TokenizerSpec& spec);

@@ -131,6 +131,7 @@ Result<TokenizerSpec> spec_from_sentencepiece(std::string_view bytes) {
   spec.byte_fallback = trainer.byte_fallback;
   spec.fuse_unknown = true;
   spec.user_defined_in_model = true;
+  spec.prefix_every_segment = true;
   spec.unknown_surface = trainer.unknown_surface;
   read_special(trainer, spec);
 

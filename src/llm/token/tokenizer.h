@@ -71,7 +71,10 @@ class IncrementalDetokenizer {
  public:
   explicit IncrementalDetokenizer(const Tokenizer& tokenizer, DecodeOptions options = {});
   // The text is a continuation: the first token keeps its leading space.
-  void continue_text() { at_start_ = false; }
+  void continue_text() {
+    at_start_ = false;
+    to_strip_ = 0;
+  }
   // The text that this token makes final; may be empty.
   std::string push(int32_t id);
   // What is left: an unfinished character becomes U+FFFD.

@@ -5,12 +5,14 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <chrono>
+#include <ctime>
 #include <nlohmann/json.hpp>
 #include <random>
 #include <thread>
 
 #include "llm/token/source_gguf.h"
+#include "llm/token/source_huggingface.h"
+#include "llm/token/source_sentencepiece.h"
 #include "llm/token/test_files.h"
 #include "llm/token/utf8.h"
 
@@ -166,10 +168,10 @@ TEST(Tokenizer, long_words_merge_as_short_ones_do) {
 
 TEST(Tokenizer, a_megabyte_of_one_letter_takes_no_quadratic_time) {
   const auto tokenizer = make(byte_level_spec({"aa", "aaaa", "aaaaaaaa"}));
-  const auto start = std::chrono::steady_clock::now();
+  const std::clock_t start = std::clock();  // of the processor: other programs may be busy
   EXPECT_EQ(tokenizer->encode(std::string(1 << 20, 'a')).size(), size_t{1} << 17);
-  const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start;
-  EXPECT_LT(seconds.count(), 30.0);  // quadratic time would be hours
+  const double seconds = static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC;
+  EXPECT_LT(seconds, 30.0);  // quadratic time would be hours
 }
 
 TEST(Tokenizer, special_tokens_are_found_only_when_asked_for) {
@@ -271,6 +273,45 @@ TEST(IncrementalDetokenizer, the_space_that_starts_a_text_goes_and_later_ones_st
   IncrementalDetokenizer continued(*tokenizer);
   continued.continue_text();
   EXPECT_EQ(continued.push(ids[0]), " a");
+}
+
+TEST(IncrementalDetokenizer, a_continuation_keeps_its_space_whatever_strips_it_at_the_start) {
+  TokenizerSpec spec = metaspace_spec();
+  DecoderStep replace{.kind = DecoderKind::kReplace}, strip{.kind = DecoderKind::kStrip};
+  replace.pattern = "\xE2\x96\x81";
+  replace.content.assign(1, ' ');
+  strip.content.assign(1, ' ');
+  strip.start = 1;
+  spec.decoder = {replace, {.kind = DecoderKind::kByteFallback}, {.kind = DecoderKind::kFuse}, strip};
+  const auto tokenizer = make(std::move(spec));
+  const Ids ids = tokenizer->encode("a a");
+  EXPECT_EQ(stream(*tokenizer, ids), "a a");
+  IncrementalDetokenizer continued(*tokenizer);
+  continued.continue_text();
+  EXPECT_EQ(continued.push(ids[0]), " a");
+}
+
+TEST(SentencePieceFolder, tokens_that_only_the_config_knows_are_added) {
+  const auto bytes =
+      testing::read_whole(std::string(NEREID_SOURCE_DIR) + "/tests/corpus/sentencepiece_model_fuzz/bpe_byte_fallback");
+  ASSERT_TRUE(bytes.has_value());
+  Result<TokenizerSpec> spec = spec_from_sentencepiece(*bytes);
+  ASSERT_TRUE(spec.is_ok()) << spec.status().message();
+  const int32_t before = static_cast<int32_t>(spec->tokens.size());
+  HuggingFaceFiles files;
+  files.tokenizer_config = fmt::format(
+      R"({{"added_tokens_decoder":{{"{}":{{"content":"<|im_end|>","special":true}},"{}":{{"content":"<tool>"}}}},)"
+      R"("eos_token":"<|im_end|>","add_bos_token":false,"legacy":false}})",
+      before, before + 2);
+  const Status applied = apply_huggingface_config(files, *spec);
+  ASSERT_TRUE(applied.is_ok()) << applied.message();
+  const auto tokenizer = make(std::move(spec).value());
+  EXPECT_EQ(tokenizer->vocab_size(), before + 3);
+  EXPECT_EQ(tokenizer->eos_id(), before);
+  EXPECT_TRUE(tokenizer->is_end_of_generation(before));
+  EXPECT_TRUE(tokenizer->spec().prefix_ids.empty());
+  EXPECT_THAT(tokenizer->encode("<|im_end|><tool>", {.parse_special = true}), ElementsAre(before, before + 2));
+  EXPECT_EQ(tokenizer->decode(Ids{before + 2}), "<tool>");
 }
 
 TEST(EndTokens, well_known_texts_end_a_generation_besides_the_named_one) {

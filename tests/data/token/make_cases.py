@@ -10,6 +10,7 @@ tokenizers==0.23.3 sentencepiece==0.2.3 tiktoken==0.14.0.
 Writes beside itself
     texts.json       the texts, shared by all vocabularies
     <name>.json      per vocabulary: ids (without and with special tokens), and the text decoded from them
+    precompiled.json the texts under the rules of botchan_en_unigram_1000.model, as the tokenizers library applies them
     parts.json       single normalizers, pre-tokenizers and decoders of tokenizer.json, with inputs and outputs
     tiny/<name>.json small whole tokenizer.json files, trained here on a paragraph of our own, with their cases
 """
@@ -175,6 +176,39 @@ def parts():
     write("parts.json", cases)
 
 
+def charsmap_of(model_file):
+    """The compiled rules of a SentencePiece model: field 2 of field 3."""
+    def fields(data):
+        at = 0
+        def varint():
+            nonlocal at
+            value = shift = 0
+            while True:
+                byte = data[at]
+                at += 1
+                value |= (byte & 127) << shift
+                shift += 7
+                if byte < 128:
+                    return value
+        while at < len(data):
+            key = varint()
+            if key & 7 == 0:
+                yield key >> 3, varint()
+                continue
+            size = varint() if key & 7 == 2 else {1: 8, 5: 4}[key & 7]
+            yield key >> 3, data[at:at + size]
+            at += size
+    normalizer = dict(fields(model_file.read_bytes()))[3]
+    return dict(fields(normalizer))[2]
+
+
+def precompiled(models_dir):
+    """The same rules as the tokenizers library applies them: the rules themselves stay in the model file."""
+    rules = charsmap_of(models_dir / "sentencepiece-0.2.3/test/botchan_en_unigram_1000.model")
+    normalizer = normalizers.Precompiled(rules)
+    write("precompiled.json", [normalizer.normalize_str(t) for t in TEXTS])
+
+
 def tiny():
     """Whole tokenizers, each joining features that no published vocabulary here has."""
     def save(name, tokenizer, never_plain=()):
@@ -255,6 +289,7 @@ def main():
     write("texts.json", TEXTS)
     published(models_dir)
     parts()
+    precompiled(models_dir)
     tiny()
 
 
