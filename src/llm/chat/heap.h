@@ -20,7 +20,7 @@ struct Limits {
   size_t memory_bytes = 256u << 20;  // all text and containers made, never less than 64 times the input
   size_t output_bytes = 64u << 20;   // the rendered prompt
   size_t work_units = 50'000'000;    // a unit is an expression evaluated or some 32 bytes looked at
-  int depth = 1200;                  // nested expressions, statements and macro calls
+  int depth = 1200;                  // nested expressions, statements and macro calls: up to 1 MiB of stack
 };
 
 class Heap {
