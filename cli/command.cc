@@ -55,7 +55,9 @@ std::optional<ExitCode> parse(CLI::App& app, Arguments args) {
   try {
     app.parse(std::move(reversed));
   } catch (const CLI::CallForHelp&) {
-    std::fputs(app.help().c_str(), stdout);
+    std::string help = app.help();
+    while (help.ends_with('\n')) help.pop_back();  // as many as CLI11 happens to add
+    fmt::print("{}\n", help);
     return kDone;
   } catch (const CLI::ParseError& e) {
     return fail(invalid_argument("{}", sentence(e, app)));
