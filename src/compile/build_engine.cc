@@ -132,6 +132,7 @@ Result<BuildReport> build_engine(const import::ModelSource& source, const std::s
                {"model", config_json(model)},
                {"page_tokens", options.page_tokens},
                {"source", {{"path", source.path}, {"bytes", source.total_bytes}}}};
+  if (interrupted()) return cancelled("stopped while packing the weights; nothing was written");
   NEREID_RETURN_IF_ERROR(writer.commit(std::move(info), graph::print(g, {.inline_elements = 0, .all_attributes = true}),
                                        metadata.serialize()));
   return report;
