@@ -15,6 +15,18 @@ bool is_f32(const Slot& slot) {
   return slot.dtype == DType::f32;
 }
 
+// scale and softcap are one kernel; `p` holds what tells them apart.
+Result<std::unique_ptr<Step>> make_scale_step(BindContext& c, const graph::Node& node, kernels::ScaleParams p) {
+  const Slot &x = c.slot(node.inputs[0]), &y = c.slot(node.outputs[0]);
+  if (!is_f32(x)) return unsupported("x is not f32");
+  p.x = x.f32();
+  p.x_stride = x.stride;
+  p.cols = x.cols;
+  p.y = y.f32();
+  p.y_stride = y.stride;
+  return make_step(c.program().kernels().scale, p, &kernels::ScaleParams::tokens, x.rows);
+}
+
 }  // namespace
 
 Result<kernels::Activation> activation_of(std::string_view name) {
@@ -88,29 +100,11 @@ Result<std::unique_ptr<Step>> bind_add(BindContext& c, const graph::Node& node) 
 }
 
 Result<std::unique_ptr<Step>> bind_scale(BindContext& c, const graph::Node& node) {
-  const Slot &x = c.slot(node.inputs[0]), &y = c.slot(node.outputs[0]);
-  if (!is_f32(x)) return unsupported("x is not f32");
-  return make_step(c.program().kernels().scale,
-                   kernels::ScaleParams{.x = x.f32(),
-                                        .x_stride = x.stride,
-                                        .cols = x.cols,
-                                        .factor = static_cast<float>(node.attrs.real("factor")),
-                                        .y = y.f32(),
-                                        .y_stride = y.stride},
-                   &kernels::ScaleParams::tokens, x.rows);
+  return make_scale_step(c, node, {.factor = static_cast<float>(node.attrs.real("factor"))});
 }
 
 Result<std::unique_ptr<Step>> bind_softcap(BindContext& c, const graph::Node& node) {
-  const Slot &x = c.slot(node.inputs[0]), &y = c.slot(node.outputs[0]);
-  if (!is_f32(x)) return unsupported("x is not f32");
-  return make_step(c.program().kernels().scale,
-                   kernels::ScaleParams{.x = x.f32(),
-                                        .x_stride = x.stride,
-                                        .cols = x.cols,
-                                        .cap = static_cast<float>(node.attrs.real("cap")),
-                                        .y = y.f32(),
-                                        .y_stride = y.stride},
-                   &kernels::ScaleParams::tokens, x.rows);
+  return make_scale_step(c, node, {.cap = static_cast<float>(node.attrs.real("cap"))});
 }
 
 Result<std::unique_ptr<Step>> bind_select_rows(BindContext& c, const graph::Node& node) {
