@@ -10,7 +10,10 @@
 
 namespace nereid {
 
-enum class PageSize { kDefault, kHuge };  // kHuge: aligned to 2 MiB and madvise(MADV_HUGEPAGE); silently default where the kernel has none
+enum class PageSize {
+  kDefault,
+  kHuge
+};  // kHuge: aligned to 2 MiB and madvise(MADV_HUGEPAGE); silently default where the kernel has none
 
 class Buffer {
  public:

@@ -52,7 +52,9 @@ static_assert(table_is_in_enum_order());
 
 }  // namespace
 
-const DTypeInfo& dtype_info(DType dtype) { return kTable[static_cast<size_t>(dtype)]; }
+const DTypeInfo& dtype_info(DType dtype) {
+  return kTable[static_cast<size_t>(dtype)];
+}
 
 std::optional<DType> dtype_from_name(std::string_view name) {
   for (const DTypeInfo& row : kTable)

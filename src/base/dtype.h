@@ -12,6 +12,7 @@
 
 namespace nereid {
 
+// clang-format off
 enum class DType : uint8_t {
   // plain
   f32, f64, f16, bf16, f8e4m3, f8e5m2,
@@ -23,6 +24,7 @@ enum class DType : uint8_t {
   iq4_nl, iq4_xs,
   kCount
 };
+// clang-format on
 
 struct DTypeInfo {
   DType dtype;
@@ -33,12 +35,20 @@ struct DTypeInfo {
 };
 
 const DTypeInfo& dtype_info(DType dtype);
-inline std::string_view dtype_name(DType dtype) { return dtype_info(dtype).name; }
+inline std::string_view dtype_name(DType dtype) {
+  return dtype_info(dtype).name;
+}
 std::optional<DType> dtype_from_name(std::string_view name);
 
-inline bool is_block_format(DType d) { return dtype_info(d).kind == DTypeInfo::Kind::kBlock; }
-inline bool is_float(DType d) { return dtype_info(d).kind == DTypeInfo::Kind::kFloat; }
-inline bool is_integer(DType d) { return dtype_info(d).kind == DTypeInfo::Kind::kInteger; }
+inline bool is_block_format(DType d) {
+  return dtype_info(d).kind == DTypeInfo::Kind::kBlock;
+}
+inline bool is_float(DType d) {
+  return dtype_info(d).kind == DTypeInfo::Kind::kFloat;
+}
+inline bool is_integer(DType d) {
+  return dtype_info(d).kind == DTypeInfo::Kind::kInteger;
+}
 
 // Bytes of `elements` consecutive elements; nothing when the count is negative, not a whole number of blocks,
 // or the product does not fit 63 bits (so a hostile file cannot make it wrap).

@@ -6,8 +6,8 @@
 namespace nereid {
 
 std::string_view status_code_name(StatusCode code) {
-  static constexpr std::array<std::string_view, 8> kNames = {"ok",        "invalid argument", "not found",   "unsupported",
-                                                             "exhausted", "cancelled",        "unavailable", "internal"};
+  static constexpr std::array<std::string_view, 8> kNames = {
+      "ok", "invalid argument", "not found", "unsupported", "exhausted", "cancelled", "unavailable", "internal"};
   return kNames[static_cast<size_t>(code)];
 }
 
@@ -25,6 +25,8 @@ Status Status::with(std::string_view context) const& {
   return Status(code(), fmt::format("{}: {}", context, message()));
 }
 
-Status Status::with(std::string_view context) && { return std::as_const(*this).with(context); }
+Status Status::with(std::string_view context) && {
+  return std::as_const(*this).with(context);
+}
 
 }  // namespace nereid

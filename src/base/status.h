@@ -91,9 +91,9 @@ template <typename... A>
 Status error(StatusCode code, fmt::format_string<A...> f, A&&... a) {
   return Status(code, fmt::format(f, std::forward<A>(a)...));
 }
-#define NEREID_STATUS_MAKER(name, code)                                 \
-  template <typename... A>                                              \
-  Status name(fmt::format_string<A...> f, A&&... a) {                   \
+#define NEREID_STATUS_MAKER(name, code)                                     \
+  template <typename... A>                                                  \
+  Status name(fmt::format_string<A...> f, A&&... a) {                       \
     return Status(StatusCode::code, fmt::format(f, std::forward<A>(a)...)); \
   }
 NEREID_STATUS_MAKER(invalid_argument, kInvalidArgument)
@@ -105,7 +105,9 @@ NEREID_STATUS_MAKER(unavailable, kUnavailable)
 NEREID_STATUS_MAKER(internal, kInternal)
 #undef NEREID_STATUS_MAKER
 
-inline const Status& as_status(const Status& s) { return s; }
+inline const Status& as_status(const Status& s) {
+  return s;
+}
 template <typename T>
 const Status& as_status(const Result<T>& r) {
   return r.status();
@@ -117,16 +119,16 @@ const Status& as_status(const Result<T>& r) {
 #define NEREID_CONCAT(a, b) NEREID_CONCAT_INNER(a, b)
 
 // NEREID_RETURN_IF_ERROR(status_expr): leaves the function with the error.
-#define NEREID_RETURN_IF_ERROR(...)                                    \
-  do {                                                                 \
+#define NEREID_RETURN_IF_ERROR(...)                                      \
+  do {                                                                   \
     if (auto&& nereid_s = (__VA_ARGS__); !nereid_s.is_ok()) [[unlikely]] \
-      return ::nereid::as_status(nereid_s);                            \
+      return ::nereid::as_status(nereid_s);                              \
   } while (false)
 
 // NEREID_TRY(auto x, result_expr): x becomes the value, or the function returns the error.
 #define NEREID_TRY(decl, ...) NEREID_TRY_IMPL(NEREID_CONCAT(nereid_r_, __LINE__), decl, __VA_ARGS__)
-#define NEREID_TRY_IMPL(tmp, decl, ...)                     \
-  auto tmp = (__VA_ARGS__);                                 \
-  if (!tmp.is_ok()) [[unlikely]]                            \
-    return tmp.status();                                    \
+#define NEREID_TRY_IMPL(tmp, decl, ...) \
+  auto tmp = (__VA_ARGS__);             \
+  if (!tmp.is_ok()) [[unlikely]]        \
+    return tmp.status();                \
   decl = std::move(tmp).value()

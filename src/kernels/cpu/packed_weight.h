@@ -58,7 +58,8 @@ Status check_packed_size(int64_t rows, int64_t cols);
 Result<PackedLayout> packed_layout(DType dtype, int64_t rows, int64_t cols);
 
 // Packs tiles [first_tile, first_tile + tile_count) of the row-wise concatenation of `parts` (all of the layout's
-// dtype; a kF32 layout takes any and decodes it) into dst, which holds tile_count * tile_bytes() bytes. Threads may pack disjoint ranges at the same time.
+// dtype; a kF32 layout takes any and decodes it) into dst, which holds tile_count * tile_bytes() bytes. Threads may
+// pack disjoint ranges at the same time.
 void pack_tiles(const PackedLayout& layout, std::span<const ConstTensorView> parts, int64_t first_tile,
                 int64_t tile_count, std::byte* dst);
 
