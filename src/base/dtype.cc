@@ -16,6 +16,12 @@ constexpr std::array kTable = {
     DTypeInfo{DType::bf16,    "bf16",     1,   2, K::kFloat},
     DTypeInfo{DType::f8e4m3,  "f8e4m3",   1,   1, K::kFloat},
     DTypeInfo{DType::f8e5m2,  "f8e5m2",   1,   1, K::kFloat},
+    DTypeInfo{DType::f8e4m3fnuz, "f8e4m3fnuz", 1, 1, K::kFloat},
+    DTypeInfo{DType::f8e5m2fnuz, "f8e5m2fnuz", 1, 1, K::kFloat},
+    DTypeInfo{DType::f8e8m0,  "f8e8m0",   1,   1, K::kFloat},
+    DTypeInfo{DType::f4e2m1,  "f4e2m1",   2,   1, K::kFloat},
+    DTypeInfo{DType::i2,      "i2",       4,   1, K::kInteger},
+    DTypeInfo{DType::u2,      "u2",       4,   1, K::kInteger},
     DTypeInfo{DType::i4,      "i4",       2,   1, K::kInteger},
     DTypeInfo{DType::u4,      "u4",       2,   1, K::kInteger},
     DTypeInfo{DType::i8,      "i8",       1,   1, K::kInteger},
@@ -28,6 +34,8 @@ constexpr std::array kTable = {
     DTypeInfo{DType::u64,     "u64",      1,   8, K::kInteger},
     DTypeInfo{DType::boolean, "bool",     1,   1, K::kBool},
     DTypeInfo{DType::string,  "string",   1,   0, K::kString},
+    DTypeInfo{DType::c64,     "c64",      1,   8, K::kComplex},
+    DTypeInfo{DType::c128,    "c128",     1,  16, K::kComplex},
     DTypeInfo{DType::q4_0,    "q4_0",    32,  18, K::kBlock},
     DTypeInfo{DType::q4_1,    "q4_1",    32,  20, K::kBlock},
     DTypeInfo{DType::q5_0,    "q5_0",    32,  22, K::kBlock},
@@ -64,9 +72,12 @@ std::optional<DType> dtype_from_name(std::string_view name) {
 
 std::optional<int64_t> dtype_bytes(DType dtype, int64_t elements) {
   const DTypeInfo& info = dtype_info(dtype);
-  if (elements < 0 || elements % info.block_elements != 0) return std::nullopt;
+  if (elements < 0) return std::nullopt;
+  const int64_t left_over = elements % info.block_elements;
+  if (left_over != 0 && is_block_format(dtype)) return std::nullopt;
+  const int64_t blocks = elements / info.block_elements + (left_over != 0);
   int64_t bytes = 0;
-  if (__builtin_mul_overflow(elements / info.block_elements, int64_t{info.block_bytes}, &bytes)) return std::nullopt;
+  if (__builtin_mul_overflow(blocks, int64_t{info.block_bytes}, &bytes)) return std::nullopt;
   return bytes;
 }
 

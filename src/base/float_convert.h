@@ -121,6 +121,72 @@ constexpr uint8_t f32_to_f8e5m2(float f, F8Overflow overflow = F8Overflow::kSatu
   return f8_encode<kF8E5M2>(f, overflow);
 }
 
+// The "fnuz" kinds: no infinities, no negative zero, one NaN (0x80), every other byte a number.
+inline constexpr F8Format kF8E4M3Fnuz{3, 8, false, 0x7f};
+inline constexpr F8Format kF8E5M2Fnuz{2, 16, false, 0x7f};
+template <F8Format F>
+constexpr float f8fnuz_decode(uint8_t byte) {
+  return byte == 0x80 ? std::bit_cast<float>(0x7fc00000u) : f8_decode<F>(byte);
+}
+template <F8Format F>
+constexpr uint8_t f8fnuz_encode(float f, F8Overflow overflow) {
+  const uint32_t magnitude = std::bit_cast<uint32_t>(f) & 0x7fffffffu;
+  if (magnitude > 0x7f800000u) return 0x80;
+  // Half a step above the largest value, which has an odd mantissa: from there on the nearest is no number.
+  constexpr float kLargest = f8_decode<F>(F.largest);
+  constexpr float kStep = kLargest - f8_decode<F>(F.largest - 1);
+  if (overflow == F8Overflow::kSpecial && std::bit_cast<float>(magnitude) >= kLargest + kStep / 2) return 0x80;
+  const uint8_t byte = f8_encode<F>(f, F8Overflow::kSaturate);
+  return byte == 0x80 ? uint8_t{0} : byte;
+}
+constexpr float f8e4m3fnuz_to_f32(uint8_t byte) {
+  return f8fnuz_decode<kF8E4M3Fnuz>(byte);
+}
+constexpr float f8e5m2fnuz_to_f32(uint8_t byte) {
+  return f8fnuz_decode<kF8E5M2Fnuz>(byte);
+}
+constexpr uint8_t f32_to_f8e4m3fnuz(float f, F8Overflow overflow = F8Overflow::kSaturate) {
+  return f8fnuz_encode<kF8E4M3Fnuz>(f, overflow);
+}
+constexpr uint8_t f32_to_f8e5m2fnuz(float f, F8Overflow overflow = F8Overflow::kSaturate) {
+  return f8fnuz_encode<kF8E5M2Fnuz>(f, overflow);
+}
+
+// Powers of two, 2^(byte - 127); 0xff is NaN.
+constexpr float f8e8m0_to_f32(uint8_t byte) {
+  if (byte == 0xff) return std::bit_cast<float>(0x7fc00000u);
+  return std::bit_cast<float>(byte == 0 ? 0x00400000u : uint32_t{byte} << 23);
+}
+// The sign is lost; to the nearest power of two, halves up; what is too small or too large becomes the nearest there is.
+constexpr uint8_t f32_to_f8e8m0(float f) {
+  const uint32_t magnitude = std::bit_cast<uint32_t>(f) & 0x7fffffffu;
+  if (magnitude > 0x7f800000u) return 0xff;
+  if (magnitude < 0x00400000u) return 0;
+  const uint32_t rounded = (magnitude + 0x00400000u) >> 23;
+  return static_cast<uint8_t>(rounded > 0xfe ? 0xfe : rounded);
+}
+
+// Four bits: sign, 0 0.5 1 1.5 2 3 4 6. No infinities, no NaN (which becomes the largest, as ONNX has it).
+constexpr float f4e2m1_to_f32(uint8_t nibble) {
+  constexpr std::array<float, 8> kValues = {0, 0.5f, 1, 1.5f, 2, 3, 4, 6};
+  const float v = kValues[nibble & 7u];
+  return nibble & 8u ? -v : v;
+}
+constexpr uint8_t f32_to_f4e2m1(float f) {
+  const uint32_t sign = std::bit_cast<uint32_t>(f) >> 31 << 3;
+  const float v = std::bit_cast<float>(std::bit_cast<uint32_t>(f) & 0x7fffffffu);
+  // Ties go to the even mantissa: 0.25 -> 0, 0.75 -> 1, 1.25 -> 1, 1.75 -> 2, 2.5 -> 2, 3.5 -> 4, 5 -> 4.
+  uint32_t bits = 7;
+  if (v <= 0.25f) bits = 0;
+  else if (v < 0.75f) bits = 1;
+  else if (v <= 1.25f) bits = 2;
+  else if (v < 1.75f) bits = 3;
+  else if (v <= 2.5f) bits = 4;
+  else if (v < 3.5f) bits = 5;
+  else if (v <= 5.0f) bits = 6;
+  return static_cast<uint8_t>(sign | bits);
+}
+
 // Many at once; both spans have the same length (checked) and do not overlap.
 void f16_to_f32(std::span<const uint16_t> src, std::span<float> dst);
 void f32_to_f16(std::span<const float> src, std::span<uint16_t> dst);

@@ -6,6 +6,7 @@
 namespace nereid {
 
 bool Shape::is_static() const {
+  if (!ranked_) return false;
   for (const Dim& d : dims_)
     if (!d.is_static()) return false;
   return true;
@@ -27,6 +28,7 @@ std::optional<int64_t> Shape::elements() const {
 }
 
 std::string Shape::to_string() const {
+  if (!ranked_) return "[...]";
   std::string out = "[";
   for (size_t i = 0; i < dims_.size(); ++i) {
     if (i) out += ", ";

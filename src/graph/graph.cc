@@ -8,6 +8,7 @@
 #include <set>
 
 #include "ops/attr_text.h"
+#include "ops/run.h"
 
 namespace nereid::graph {
 
@@ -64,6 +65,17 @@ ValueId Graph::add_constant_f32(std::string name, std::vector<float> values, std
   return add_constant(std::move(name), std::move(type), {.parts = {view}});
 }
 
+ValueId Graph::add_constant(std::string name, ops::Tensor tensor) {
+  auto owned = std::make_shared<ops::Tensor>(std::move(tensor));
+  const ConstTensorView view = std::as_const(*owned).view();
+  owned_.push_back(std::move(owned));
+  return add_constant(std::move(name), {view.dtype, Shape::of(view.sizes)}, {.parts = {view}});
+}
+
+void Graph::set_type(ValueId id, ops::TensorType type) {
+  values_[static_cast<size_t>(id.v)].type = std::move(type);
+}
+
 void Graph::bind_constant(ValueId id, ConstantData data) {
   Value& v = values_[static_cast<size_t>(id.v)];
   NEREID_CHECK(v.kind == Value::Kind::kConstant);
@@ -99,7 +111,8 @@ Status Graph::bind_arguments(const ops::OpDef& op, std::vector<ValueId>& inputs)
 }
 
 Result<std::vector<ValueId>> Graph::place_node(size_t position, std::string_view op_name, std::vector<ValueId> inputs,
-                                               ops::Attrs attrs, std::string name, std::vector<std::string> names) {
+                                               ops::Attrs attrs, std::string name, std::vector<std::string> names,
+                                               std::vector<std::shared_ptr<const Graph>> regions) {
   if (names.empty() && name.empty()) name = op_name;
   const std::string where = fmt::format("{} %{}", op_name, names.empty() ? name : names[0]);
   const ops::OpDef* op = ops::find_op(op_name);
@@ -107,19 +120,17 @@ Result<std::vector<ValueId>> Graph::place_node(size_t position, std::string_view
   NEREID_RETURN_IF_ERROR(bind_arguments(*op, inputs).with(where));
   NEREID_RETURN_IF_ERROR(ops::complete_attrs(*op, attrs).with(where));
 
-  std::vector<const ops::TensorType*> types;
-  std::vector<const ConstTensorView*> constants;
-  for (ValueId id : inputs) {
-    const Value* v = id.valid() ? &value(id) : nullptr;
-    types.push_back(v ? &v->type : nullptr);
-    constants.push_back(v && v->data.parts.size() == 1 ? v->data.parts.data() : nullptr);
-  }
-  NEREID_TRY(auto results, op->infer({.inputs = types, .constants = constants, .attrs = attrs}).with(where));
+  if (regions.size() != op->regions.size())
+    return invalid_argument("{}: {} regions are given, but the op has {}", where, regions.size(), op->regions.size());
+  Node fresh{
+      .op = op, .inputs = std::move(inputs), .outputs = {}, .attrs = std::move(attrs), .regions = std::move(regions)};
+  const size_t wanted = names.empty() ? op->outputs.size() : names.size();
+  NEREID_TRY(auto results, infer_results(fresh, wanted).with(where));
   if (!names.empty() && names.size() != results.size())
     return invalid_argument("{}: {} results are named, but the op has {} here", where, names.size(), results.size());
 
   const NodeId node{static_cast<int32_t>(nodes_.size())};
-  nodes_.push_back({.op = op, .inputs = std::move(inputs), .outputs = {}, .attrs = std::move(attrs)});
+  nodes_.push_back(std::move(fresh));
   order_.insert(order_.begin() + static_cast<ptrdiff_t>(position), node);
   std::vector<ValueId> outputs;
   for (size_t i = 0; i < results.size(); ++i) {
@@ -143,6 +154,29 @@ Result<std::vector<ValueId>> Graph::add_node(std::string_view op, std::vector<Va
 Result<std::vector<ValueId>> Graph::add_node(std::string_view op, std::vector<ValueId> inputs, ops::Attrs attrs,
                                              std::vector<std::string> names) {
   return place_node(order_.size(), op, std::move(inputs), std::move(attrs), {}, std::move(names));
+}
+
+Result<std::vector<ValueId>> Graph::add_node(std::string_view op, std::vector<ValueId> inputs, ops::Attrs attrs,
+                                             std::vector<std::string> names,
+                                             std::vector<std::shared_ptr<const Graph>> regions) {
+  return place_node(order_.size(), op, std::move(inputs), std::move(attrs), {}, std::move(names), std::move(regions));
+}
+
+Result<std::vector<ops::TensorType>> Graph::infer_results(const Node& node, size_t wanted) const {
+  std::vector<const ops::TensorType*> types;
+  std::vector<const ConstTensorView*> constants;
+  for (ValueId id : node.inputs) {
+    const Value* v = id.valid() ? &value(id) : nullptr;
+    types.push_back(v ? &v->type : nullptr);
+    constants.push_back(v && v->data.parts.size() == 1 ? v->data.parts.data() : nullptr);
+  }
+  std::vector<std::vector<ops::TensorType>> regions;
+  for (const auto& region : node.regions) {
+    regions.emplace_back();
+    for (ValueId out : region->outputs()) regions.back().push_back(region->value(out).type);
+  }
+  return ops::infer_types(*node.op, {.inputs = types, .constants = constants, .attrs = node.attrs, .regions = regions},
+                          wanted);
 }
 
 Result<ValueId> Graph::add(std::string_view op, std::vector<ValueId> inputs, ops::Attrs attrs, std::string name) {

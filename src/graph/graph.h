@@ -19,6 +19,7 @@
 
 #include "base/status.h"
 #include "ops/op.h"
+#include "ops/tensor.h"
 
 namespace nereid::graph {
 
@@ -51,11 +52,16 @@ struct Value {
   ConstantData data;   // for kConstant; may be empty in a graph read back from text (weights live elsewhere)
 };
 
+class Graph;
+
 struct Node {
   const ops::OpDef* op = nullptr;  // null: erased
   std::vector<ValueId> inputs;  // one an argument of the op, absent optional ones invalid; variadic: as many as given
   std::vector<ValueId> outputs;
   ops::Attrs attrs;
+  // One an entry of op->regions. A region is a graph of its own: what it takes from outside comes in through the node's
+  // inputs (graph/control.h). Shared between copies of a graph, never changed once it is here.
+  std::vector<std::shared_ptr<const Graph>> regions;
 };
 
 class Graph {
@@ -67,6 +73,8 @@ class Graph {
   ValueId add_input(std::string name, ops::TensorType type);
   ValueId add_state(std::string name, ops::TensorType type);
   ValueId add_constant(std::string name, ops::TensorType type, ConstantData data);
+  // A constant that owns its tensor, of any dtype.
+  ValueId add_constant(std::string name, ops::Tensor tensor);
   // A constant that owns its bytes (the result of folding), row-major; as many as the static type needs (checked).
   ValueId add_constant_bytes(std::string name, ops::TensorType type, std::vector<std::byte> bytes);
   // Keeps a small constant's bytes inside the graph (rope frequencies, scales): f32 values, dimension sizes.
@@ -81,6 +89,10 @@ class Graph {
   // The same with a name for each result; the op must have as many results.
   Result<std::vector<ValueId>> add_node(std::string_view op, std::vector<ValueId> inputs, ops::Attrs attrs,
                                         std::vector<std::string> names);
+  // A node of an op with regions (op.h): one graph a region, one name a result.
+  Result<std::vector<ValueId>> add_node(std::string_view op, std::vector<ValueId> inputs, ops::Attrs attrs,
+                                        std::vector<std::string> names,
+                                        std::vector<std::shared_ptr<const Graph>> regions);
   // As add_node for ops with one result.
   Result<ValueId> add(std::string_view op, std::vector<ValueId> inputs, ops::Attrs attrs = {}, std::string name = {});
 
@@ -97,12 +109,17 @@ class Graph {
   std::vector<NodeId> users(ValueId id) const;           // nodes that read it, in order
   bool is_output(ValueId id) const;
 
+  // What the op's shape rule says of a node's results, of which it has `wanted`.
+  Result<std::vector<ops::TensorType>> infer_results(const Node& node, size_t wanted) const;
+
   // Rewriting (passes). Positions: new nodes go before `before`. The caller keeps the order valid, or calls sort().
   Result<std::vector<ValueId>> insert_node(NodeId before, std::string_view op, std::vector<ValueId> inputs,
                                            ops::Attrs attrs = {}, std::string name = {});
   void replace_all_uses(ValueId from, ValueId to);  // in nodes and outputs
   void erase_node(NodeId id);                       // its results must be unused (checked)
   void rename(ValueId id, std::string name);
+  // Sets a result's type to what a declaration or a later look says of it; the caller answers for its truth.
+  void set_type(ValueId id, ops::TensorType type);
   // Re-orders nodes topologically (stable; nodes that share a state keep their order); kInternal if there is a cycle.
   Status sort();
 
@@ -111,7 +128,8 @@ class Graph {
   std::string unique_name(std::string name) const;
   Status bind_arguments(const ops::OpDef& op, std::vector<ValueId>& inputs) const;
   Result<std::vector<ValueId>> place_node(size_t position, std::string_view op, std::vector<ValueId> inputs,
-                                          ops::Attrs attrs, std::string name, std::vector<std::string> names);
+                                          ops::Attrs attrs, std::string name, std::vector<std::string> names,
+                                          std::vector<std::shared_ptr<const Graph>> regions = {});
   size_t position_of(NodeId id) const;
 
   std::string name_;

@@ -19,7 +19,10 @@ const T& get(const Attrs& attrs, std::string_view name) {
 }  // namespace
 
 std::string TensorType::to_string() const {
-  return std::string(dtype_name(dtype)) + shape.to_string();
+  static constexpr std::string_view kNames[] = {"", "sequence ", "optional ", "optional sequence ", "map ", "sequence map "};
+  std::string text(kNames[static_cast<size_t>(container)]);
+  if (container == Container::kMap || container == Container::kSequenceOfMaps) text += fmt::format("{} ", dtype_name(key));
+  return text + std::string(dtype_name(dtype)) + shape.to_string();
 }
 
 const AttrValue* Attrs::find(std::string_view name) const {
@@ -49,6 +52,9 @@ const std::vector<int64_t>& Attrs::integers(std::string_view name) const {
 }
 const std::vector<double>& Attrs::reals(std::string_view name) const {
   return get<std::vector<double>>(*this, name);
+}
+const std::vector<std::string>& Attrs::texts(std::string_view name) const {
+  return get<std::vector<std::string>>(*this, name);
 }
 
 }  // namespace nereid::ops

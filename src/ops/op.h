@@ -23,10 +23,18 @@
 
 namespace nereid::ops {
 
+struct Datum;  // ops/datum.h
+
+// What a value holds besides one tensor; `dtype` and `shape` are then those of the tensors inside.
+enum class Container : uint8_t { kNone, kSequence, kOptional, kOptionalSequence, kMap, kSequenceOfMaps };
+
 struct TensorType {
   DType dtype = DType::f32;
   Shape shape;
-  std::string to_string() const;  // "f32[tokens, 576]"
+  Container container = Container::kNone;
+  DType key = DType::i64;         // of maps: i64 or string
+  std::string to_string() const;  // "f32[tokens, 576]", "sequence f32[...]"
+  bool is_tensor() const { return container == Container::kNone; }
   bool operator==(const TensorType&) const = default;
 };
 
@@ -48,6 +56,7 @@ class Attrs {
   const std::string& text(std::string_view name) const;
   const std::vector<int64_t>& integers(std::string_view name) const;
   const std::vector<double>& reals(std::string_view name) const;
+  const std::vector<std::string>& texts(std::string_view name) const;
   const std::map<std::string, AttrValue, std::less<>>& values() const { return values_; }
   bool operator==(const Attrs&) const = default;
 
@@ -59,7 +68,8 @@ struct AttrSpec {
   enum class Kind : uint8_t { kBool, kInt, kFloat, kString, kInts, kFloats, kStrings };
   std::string_view name;
   Kind kind;
-  std::string_view fallback;  // text form of the default ("1e-05", "true", "silu"); empty: required
+  // Text form of the default ("1e-05", "true", "silu", "[]", "\"\""); empty: required.
+  std::string_view fallback;
   std::string_view help;      // one line for the generated reference
 };
 
@@ -82,6 +92,8 @@ struct InferContext {
   // Values of inputs known at build time, else null; same order. For value-dependent shapes.
   std::span<const ConstTensorView* const> constants;
   const Attrs& attrs;
+  // Of ops with regions: each region's result types.
+  std::span<const std::vector<TensorType>> regions = {};
 };
 
 // For evaluators: views of plain dtypes or block formats; absent optional inputs have null data and rank 0.
@@ -94,20 +106,38 @@ struct EvalContext {
   const Attrs& attrs;
 };
 
+// For evaluators of ops whose results no shape rule can size (nonzero, unique) or that are no plain tensors (sequences,
+// optionals, maps): they make their results themselves. Absent inputs are null.
+struct AnyContext {
+  std::span<const Datum* const> inputs;
+  const Attrs& attrs;
+};
+
 struct OpDef {
   std::string_view name;
   std::string_view summary;  // one line with the formula
   std::span<const ArgSpec> inputs;
   std::span<const ArgSpec> outputs;
   std::span<const AttrSpec> attrs;
+  // Called only if every present input is a ranked plain tensor, unless `infers_any`; else the results are taken to be
+  // unranked tensors of the types `dtype_of` gives. A size that depends on values that are not known is Dim::unknown();
+  // with all values given (as when one op is run) every size must be known if the op has `evaluate`.
   Result<std::vector<TensorType>> (*infer)(const InferContext&);
-  Status (*evaluate)(const EvalContext&);
-  Cost (*cost)(const InferContext&, std::span<const TensorType> outputs);
+  // Exactly one of the two; neither for ops with regions, which the graph's interpreter runs.
+  Status (*evaluate)(const EvalContext&) = nullptr;
+  Cost (*cost)(const InferContext&, std::span<const TensorType> outputs) = nullptr;  // null: traffic alone
   // Tolerances that a kernel must keep against the evaluator, as a share of the outputs' largest magnitude.
   double tolerance_f32 = 1e-5;
   double tolerance_bf16 = 2e-2;
   double tolerance_int8 = 2e-2;
   bool commutative = false;  // the two inputs may be exchanged
+  Result<std::vector<Datum>> (*evaluate_any)(const AnyContext&) = nullptr;
+  bool infers_any = false;  // `infer` takes unranked and container types too
+  // The element type of a result when shapes are not known; null: that of the first present input.
+  DType (*dtype_of)(const InferContext&, size_t output) = nullptr;
+  // Names of the regions (graphs run by the op: branches, loop bodies), in order; graph/control.h says how they run.
+  std::span<const std::string_view> regions = {};
+  bool is_random = false;  // two runs may differ: never folded or merged
 };
 
 // The table of all ops (ops/op_table.cc), in alphabetical order; null if there is none of that name.

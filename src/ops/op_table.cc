@@ -7,12 +7,42 @@
 namespace nereid::ops {
 namespace {
 
+// clang-format off
 constexpr const OpDef* kTable[] = {
-    &kAdd,         &kAttention, &kCast,     &kConcat,   &kDiv,       &kEmbedding, &kExp,        &kGated,
-    &kGatedLinear, &kGelu,      &kGeluTanh, &kIdentity, &kLayerNorm, &kLinear,    &kMatmul,     &kMul,
-    &kNeg,         &kRelu,      &kReshape,  &kRmsNorm,  &kRope,      &kScale,     &kSelectRows, &kSigmoid,
-    &kSilu,        &kSoftcap,   &kSoftmax,  &kSplit,    &kSqrt,      &kSub,       &kTanh,       &kTranspose,
+    &kAdd,
+    &kAttention,
+    &kCast,
+    &kConcat,
+    &kDiv,
+    &kEmbedding,
+    &kExp,
+    &kGated,
+    &kGatedLinear,
+    &kGelu,
+    &kGeluTanh,
+    &kIdentity,
+    &kLayerNorm,
+    &kLinear,
+    &kMatmul,
+    &kMul,
+    &kNeg,
+    &kRelu,
+    &kReshape,
+    &kRmsNorm,
+    &kRope,
+    &kScale,
+    &kSelectRows,
+    &kSigmoid,
+    &kSilu,
+    &kSoftcap,
+    &kSoftmax,
+    &kSplit,
+    &kSqrt,
+    &kSub,
+    &kTanh,
+    &kTranspose,
 };
+// clang-format on
 
 }  // namespace
 

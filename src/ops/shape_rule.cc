@@ -2,6 +2,8 @@
 // Sentences of shape rules, broadcasting and sizes for costs.
 #include "ops/shape_rule.h"
 
+#include "ops/elements.h"
+
 #include <algorithm>
 
 namespace nereid::ops {
@@ -65,6 +67,21 @@ Status ShapeRule::has_axis(size_t i, int64_t axis) const {
   return invalid_argument("{} has no dimension {}", describe(i), axis);
 }
 
+Shape common_shape(const Shape& a, const Shape& b) {
+  if (!a.is_ranked() || !b.is_ranked() || a.rank() != b.rank()) return Shape::unranked();
+  std::vector<Dim> dims = a.dims();
+  for (int d = 0; d < b.rank(); ++d)
+    if (a[d] != b[d]) dims[static_cast<size_t>(d)] = Dim::unknown();
+  return Shape(std::move(dims));
+}
+
+std::optional<std::vector<int64_t>> known_integers(const InferContext& ctx, size_t input) {
+  if (input >= ctx.constants.size() || ctx.constants[input] == nullptr) return std::nullopt;
+  if (!is_integer(ctx.constants[input]->dtype)) return std::nullopt;
+  const Elements<int64_t> values = load<int64_t>(*ctx.constants[input]);
+  return std::vector<int64_t>(values.begin(), values.end());
+}
+
 AxisSteps axis_steps(std::span<const int64_t> sizes, int64_t axis) {
   const size_t at = static_cast<size_t>(axis < 0 ? axis + static_cast<int64_t>(sizes.size()) : axis);
   AxisSteps steps{.outer = 1, .size = sizes[at], .inner = 1};
@@ -93,6 +110,8 @@ std::optional<Shape> broadcast(const Shape& a, const Shape& b) {
       dims.push_back(y);
     } else if (y == Dim(1)) {
       dims.push_back(x);
+    } else if (!x.is_static() && !y.is_static() && (x != y || x.is_unknown())) {
+      dims.push_back(Dim::unknown());  // either may turn out to be 1
     } else {
       auto both = merge(x, y);
       if (!both) return std::nullopt;

@@ -51,6 +51,12 @@ std::optional<Dim> merge(const Dim& a, const Dim& b);
 // numpy's broadcasting of two shapes; nothing if they do not fit.
 std::optional<Shape> broadcast(const Shape& a, const Shape& b);
 
+// The shape of what may be the one or the other: sizes in which they differ are unknown, other ranks unranked.
+Shape common_shape(const Shape& a, const Shape& b);
+
+// The integers of an input that are known where the rule is asked; nothing if they are not (or are no integers).
+std::optional<std::vector<int64_t>> known_integers(const InferContext& ctx, size_t input);
+
 // A tensor seen along one axis: [outer, size, inner], row-major. The axis is valid (has_axis).
 struct AxisSteps {
   int64_t outer, size, inner;
