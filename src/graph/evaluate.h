@@ -10,6 +10,7 @@
 
 #include "base/status.h"
 #include "graph/graph.h"
+#include "ops/datum.h"
 #include "ops/tensor.h"
 
 namespace nereid::graph {
@@ -28,6 +29,13 @@ using NodeHook = std::function<void(const Graph& graph, NodeId node, std::span<c
 // sizes. Memory: the bound tensors, results until their last use, and one copy of constants in several parts.
 // Errors name the node and its op, or the value that is missing or does not fit.
 Result<std::vector<ops::Tensor>> evaluate(const Graph& graph, const Bindings& bindings, const NodeHook& hook = {});
+
+// The same for graphs whose values may be sequences, optionals or maps and whose nodes may have regions
+// (graph/control.h). No states. Every input must be given; a symbol is whatever size its first tensor has.
+using DatumHook = std::function<void(const Graph& graph, NodeId node, std::span<const ops::Datum> results)>;
+Result<std::vector<ops::Datum>> evaluate_any(const Graph& graph,
+                                             const std::map<std::string, ops::Datum, std::less<>>& inputs,
+                                             const DatumHook& hook = {});
 
 // A constant's data in one piece. kNotFound if it carries none.
 Result<ops::Tensor> join_parts(const Value& constant);

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+// An ONNX file as a graph of our vocabulary.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/status.h"
+#include "graph/graph.h"
+
+namespace nereid::import::onnx {
+
+struct OnnxModel {
+  graph::Graph graph;  // its inputs and outputs have the file's names, in the file's order
+  // Initializers that are inputs as well: inputs of the graph that have a value unless the caller gives one.
+  std::map<std::string, ops::Tensor, std::less<>> defaults;
+  // What the file says of its outputs; the graph knows them better or as well.
+  std::vector<std::string> output_names;
+  int64_t ir_version = 0;
+  std::map<std::string, int64_t> opsets;  // by domain, "" the default
+  std::string producer, description;
+  std::map<std::string, std::string> metadata;
+  std::vector<std::string> warnings;    // full sentences
+  std::shared_ptr<const void> storage;  // what the graph's constants point into
+};
+
+struct ImportOptions {
+  // Sizes for inputs' symbolic dimensions, by input name; unnamed inputs keep theirs.
+  std::map<std::string, std::vector<int64_t>, std::less<>> shapes;
+};
+
+// Errors are sentences that name the node, its operator, domain and opset: kInvalidArgument (damaged or contradictory
+// file, cycles, paths that leave the model's folder), kNotFound (file or external data), kUnsupported (an operator that
+// cannot be read). Memory is bounded by a small multiple of the file's size; external data is mapped.
+Result<OnnxModel> import_file(const std::string& path, const ImportOptions& options = {});
+// The same from bytes; external data is looked for in `folder` ("": there is none).
+Result<OnnxModel> import_bytes(std::string_view bytes, const std::string& folder, const ImportOptions& options = {});
+
+// One line an operator of a file, whether or not it can be read; works on files that cannot be imported.
+struct Coverage {
+  std::string domain, name;
+  int64_t version = 0;
+  int64_t nodes = 0;
+  std::string refusal;  // empty: it can be read
+};
+Result<std::vector<Coverage>> coverage(const std::string& path);
+
+}  // namespace nereid::import::onnx
