@@ -1,122 +1,115 @@
 // SPDX-License-Identifier: Apache-2.0
-// Elementwise arithmetic of two tensors with numpy's broadcasting: add, sub, mul, div.
-#include <functional>
+// Elementwise arithmetic of two tensors with numpy's broadcasting: add, sub, mul, div, mod.
+#include <algorithm>
+#include <cmath>
 
-#include "ops/numeric.h"
+#include "ops/elementwise.h"
 #include "ops/op_list.h"
-#include "ops/shape_rule.h"
 
 namespace nereid::ops {
 namespace {
 
 constexpr ArgSpec kInputs[] = {{.name = "a"}, {.name = "b"}};
 constexpr ArgSpec kOutputs[] = {{.name = "y"}};
+constexpr AttrSpec kModAttrs[] = {
+    {"fmod", AttrSpec::Kind::kBool, "false", "whether the quotient is rounded towards zero instead of down"}};
 
 Result<std::vector<TensorType>> infer(const InferContext& ctx) {
   ShapeRule rule(ctx, kInputs);
-  if (rule.type(0).dtype != rule.type(1).dtype)
-    return invalid_argument("{} and {} should have one element type", rule.describe(0), rule.describe(1));
-  if (!rule.is_activation(0) && !rule.is_index(0))
-    return invalid_argument("{} should be f32, f64, f16, bf16, i32 or i64", rule.describe(0));
-  auto shape = broadcast(rule.shape(0), rule.shape(1));
-  if (!shape) return invalid_argument("{} and {} do not broadcast", rule.describe(0), rule.describe(1));
-  return std::vector<TensorType>{{rule.type(0).dtype, *shape}};
-}
-
-// Flat indices into a and b of each element of the result, in order.
-class BroadcastWalk {
- public:
-  BroadcastWalk(const std::vector<int64_t>& out, const std::vector<int64_t>& a, const std::vector<int64_t>& b)
-      : sizes_(out), index_(out.size(), 0), step_a_(steps(out, a)), step_b_(steps(out, b)) {}
-  int64_t a() const { return a_; }
-  int64_t b() const { return b_; }
-  void next() {
-    for (size_t d = sizes_.size(); d-- > 0;) {
-      a_ += step_a_[d];
-      b_ += step_b_[d];
-      if (++index_[d] < sizes_[d]) return;
-      a_ -= step_a_[d] * sizes_[d];
-      b_ -= step_b_[d] * sizes_[d];
-      index_[d] = 0;
-    }
-  }
-
- private:
-  static std::vector<int64_t> steps(const std::vector<int64_t>& out, const std::vector<int64_t>& in) {
-    std::vector<int64_t> s(out.size(), 0);
-    int64_t stride = 1;
-    for (size_t i = 0; i < in.size(); ++i) {
-      size_t d = in.size() - 1 - i;
-      if (in[d] != 1) s[out.size() - 1 - i] = stride;
-      stride *= in[d];
-    }
-    return s;
-  }
-  std::vector<int64_t> sizes_, index_, step_a_, step_b_;
-  int64_t a_ = 0, b_ = 0;
-};
-
-template <typename T, typename F>
-Status combine(const EvalContext& ctx, F&& f, const std::vector<T>& a, const std::vector<T>& b, auto&& write) {
-  BroadcastWalk walk(ctx.outputs[0].sizes, ctx.inputs[0].sizes, ctx.inputs[1].sizes);
-  for (int64_t i = 0; i < ctx.outputs[0].elements(); ++i, walk.next()) {
-    NEREID_TRY(T v, f(a[static_cast<size_t>(walk.a())], b[static_cast<size_t>(walk.b())]));
-    write(i, v);
-  }
-  return Status::ok();
+  NEREID_RETURN_IF_ERROR(one_dtype(rule, 0, 2));
+  NEREID_RETURN_IF_ERROR(is_number(rule, 0));
+  NEREID_TRY(Shape shape, broadcast_inputs(rule, 0, 2));
+  return std::vector<TensorType>{{rule.type(0).dtype, std::move(shape)}};
 }
 
 struct Add {
-  static Result<float> real(float a, float b) { return a + b; }
-  static Result<int64_t> whole(int64_t a, int64_t b) { return static_cast<int64_t>(uint64_t(a) + uint64_t(b)); }
+  template <typename T>
+  static T of(T a, T b) {
+    return plus(a, b);
+  }
 };
 struct Sub {
-  static Result<float> real(float a, float b) { return a - b; }
-  static Result<int64_t> whole(int64_t a, int64_t b) { return static_cast<int64_t>(uint64_t(a) - uint64_t(b)); }
+  template <typename T>
+  static T of(T a, T b) {
+    return minus(a, b);
+  }
 };
 struct Mul {
-  static Result<float> real(float a, float b) { return a * b; }
-  static Result<int64_t> whole(int64_t a, int64_t b) { return static_cast<int64_t>(uint64_t(a) * uint64_t(b)); }
-};
-struct Div {
-  static Result<float> real(float a, float b) { return a / b; }
-  static Result<int64_t> whole(int64_t a, int64_t b) {
-    if (b == 0) return invalid_argument("the integer {} is divided by 0", a);
-    return b == -1 ? static_cast<int64_t>(0 - uint64_t(a)) : a / b;
+  template <typename T>
+  static T of(T a, T b) {
+    return times(a, b);
   }
 };
 
 template <typename F>
 Status evaluate(const EvalContext& ctx) {
-  const TensorView& dst = ctx.outputs[0];
-  if (is_float(dst.dtype)) {
-    NEREID_TRY(auto a, read_floats(ctx.inputs[0]));
-    NEREID_TRY(auto b, read_floats(ctx.inputs[1]));
-    return combine(ctx, F::real, a, b, [&](int64_t i, float v) { write_float(dst, i, v); });
-  }
-  NEREID_TRY(auto a, read_integers(ctx.inputs[0]));
-  NEREID_TRY(auto b, read_integers(ctx.inputs[1]));
-  return combine(ctx, F::whole, a, b, [&](int64_t i, int64_t v) { write_integer(dst, i, v); });
+  return with_wide(ctx.outputs[0].dtype,
+                   [&]<typename T>() { return zip<T, T>(ctx, [](T a, T b) { return F::template of<T>(a, b); }); });
 }
 
-template <typename F>
-constexpr OpDef binary(std::string_view name, std::string_view summary, bool commutative) {
+// Integers have no quotient by 0.
+template <typename T, typename F>
+Status divide(const EvalContext& ctx, F&& f) {
+  if constexpr (std::is_integral_v<T>) {
+    const Elements<T> b = load<T>(ctx.inputs[1]);
+    BroadcastWalk walk(ctx.outputs[0].sizes, ctx.inputs.first(2));
+    const bool has_zero = std::find(b.begin(), b.end(), T(0)) != b.end();
+    for (int64_t i = 0, n = has_zero ? ctx.outputs[0].elements() : 0; i < n; ++i, walk.next())
+      if (b[walk[1]] == 0) return invalid_argument("the integer {} is divided by 0", load<T>(ctx.inputs[0])[walk[0]]);
+  }
+  return zip<T, T>(ctx, f);
+}
+
+Status evaluate_div(const EvalContext& ctx) {
+  return with_wide(ctx.outputs[0].dtype, [&]<typename T>() { return divide<T>(ctx, quotient<T>); });
+}
+
+// a - truncated quotient * b: the sign of a.
+template <typename T>
+T remainder_of(T a, T b) {
+  if constexpr (std::is_floating_point_v<T>) {
+    return std::fmod(a, b);
+  } else {
+    return minus(a, times(quotient(a, b), b));
+  }
+}
+
+// a - floor(a / b) * b: the sign of b.
+template <typename T>
+T modulo(T a, T b) {
+  const T r = remainder_of(a, b);
+  if constexpr (std::is_floating_point_v<T>) {
+    if (r == 0) return std::copysign(r, b);
+  }
+  return r != 0 && (r < 0) != (b < 0) ? plus(r, b) : r;
+}
+
+Status evaluate_mod(const EvalContext& ctx) {
+  const bool truncates = ctx.attrs.boolean("fmod");
+  return with_wide(ctx.outputs[0].dtype,
+                   [&]<typename T>() { return divide<T>(ctx, truncates ? remainder_of<T> : modulo<T>); });
+}
+
+constexpr OpDef binary(std::string_view name, std::string_view summary, Status (*evaluator)(const EvalContext&),
+                       bool commutative = false, std::span<const AttrSpec> attrs = {}) {
   return {.name = name,
           .summary = summary,
           .inputs = kInputs,
           .outputs = kOutputs,
-          .attrs = {},
+          .attrs = attrs,
           .infer = infer,
-          .evaluate = evaluate<F>,
+          .evaluate = evaluator,
           .cost = cost_per_element<1>,
           .commutative = commutative};
 }
 
 }  // namespace
 
-constexpr OpDef kAdd = binary<Add>("add", "y = a + b, broadcast as numpy does", true);
-constexpr OpDef kDiv = binary<Div>("div", "y = a / b, broadcast as numpy does; integers round towards zero", false);
-constexpr OpDef kMul = binary<Mul>("mul", "y = a * b, broadcast as numpy does", true);
-constexpr OpDef kSub = binary<Sub>("sub", "y = a - b, broadcast as numpy does", false);
+constexpr OpDef kAdd = binary("add", "y = a + b, broadcast as numpy does", evaluate<Add>, true);
+constexpr OpDef kDiv = binary("div", "y = a / b, broadcast as numpy does; integers round towards zero", evaluate_div);
+extern constexpr OpDef kMod =
+    binary("mod", "y = a - floor(a / b) b, broadcast as numpy does", evaluate_mod, false, kModAttrs);
+constexpr OpDef kMul = binary("mul", "y = a * b, broadcast as numpy does", evaluate<Mul>, true);
+constexpr OpDef kSub = binary("sub", "y = a - b, broadcast as numpy does", evaluate<Sub>);
 
 }  // namespace nereid::ops

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // concat: tensors joined along one dimension.
-#include <cstring>
-
+#include "ops/elements.h"
 #include "ops/op_list.h"
 #include "ops/shape_rule.h"
 
@@ -19,35 +18,42 @@ Result<std::vector<TensorType>> infer(const InferContext& ctx) {
   NEREID_RETURN_IF_ERROR(rule.has_axis(0, ctx.attrs.integer("axis")));
   const int axis = static_cast<int>(ctx.attrs.integer("axis") < 0 ? ctx.attrs.integer("axis") + rule.rank(0)
                                                                   : ctx.attrs.integer("axis"));
-  if (dtype_info(rule.type(0).dtype).block_elements != 1)
+  if (is_block_format(rule.type(0).dtype))
     return unsupported("{} cannot be joined: its elements share bytes", rule.describe(0));
   std::vector<Dim> dims = rule.shape(0).dims();
   int64_t sum = 0;
+  std::vector<Dim> symbols;  // sizes that are not known yet
   for (size_t i = 0; i < ctx.inputs.size(); ++i) {
     if (rule.type(i).dtype != rule.type(0).dtype || rule.rank(i) != rule.rank(0))
       return invalid_argument("{} and {} should have one element type and rank", rule.describe(0), rule.describe(i));
     for (int d = 0; d < rule.rank(0); ++d)
-      if (d != axis) NEREID_RETURN_IF_ERROR(rule.agree(0, d, i, d));
+      if (d != axis) {
+        NEREID_RETURN_IF_ERROR(rule.agree(0, d, i, d));
+        Dim& size = dims[static_cast<size_t>(d)];
+        size = merge(size, rule.dim(i, d)).value_or(size);
+      }
     const Dim& size = rule.dim(i, axis);
-    if (!size.is_static() && ctx.inputs.size() > 1)
-      return unsupported("{} is joined along dimension {}, whose size is not known", rule.describe(i), axis);
+    if (!size.is_static()) symbols.push_back(size);
     if (__builtin_add_overflow(sum, size.is_static() ? size.size() : 0, &sum))
       return invalid_argument("dimension {} of the result is too large", axis);
   }
-  if (ctx.inputs.size() > 1) dims[static_cast<size_t>(axis)] = Dim(sum);
+  if (symbols.empty()) {
+    dims[static_cast<size_t>(axis)] = Dim(sum);
+  } else {
+    dims[static_cast<size_t>(axis)] = symbols.size() == 1 && sum == 0 ? symbols[0] : Dim::unknown();
+  }
   return std::vector<TensorType>{{rule.type(0).dtype, Shape(std::move(dims))}};
 }
 
 Status evaluate(const EvalContext& ctx) {
   const TensorView& dst = ctx.outputs[0];
   const AxisSteps whole = axis_steps(dst.sizes, ctx.attrs.integer("axis"));
-  auto* out = dst.as<std::byte>();
+  int64_t to = 0;
   for (int64_t outer = 0; outer < whole.outer; ++outer) {
     for (const ConstTensorView& x : ctx.inputs) {
-      const int64_t bytes =
-          axis_steps(x.sizes, ctx.attrs.integer("axis")).size * whole.inner * dtype_info(x.dtype).block_bytes;
-      std::memcpy(out, x.as<std::byte>() + outer * bytes, static_cast<size_t>(bytes));
-      out += bytes;
+      const int64_t count = axis_steps(x.sizes, ctx.attrs.integer("axis")).size * whole.inner;
+      copy_elements(dst, to, x, outer * count, count);
+      to += count;
     }
   }
   return Status::ok();

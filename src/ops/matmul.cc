@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// matmul: products of matrices in the last two dimensions, the others broadcast.
-#include "ops/numeric.h"
+// matmul: products of matrices in the last two dimensions, the others broadcast; vectors as numpy takes them: a row on
+// the left, a column on the right, and the dimension that made them so is not in the result.
 #include "ops/op_list.h"
 #include "ops/shape_rule.h"
+#include "ops/wide.h"
 
 namespace nereid::ops {
 namespace {
@@ -12,29 +13,30 @@ constexpr ArgSpec kInputs[] = {{.name = "a"}, {.name = "b"}};
 constexpr ArgSpec kOutputs[] = {{.name = "y"}};
 
 Shape batch_of(const Shape& s) {
-  return Shape(std::vector<Dim>(s.dims().begin(), s.dims().end() - 2));
+  const auto kept = s.dims().end() - std::min(s.rank(), 2);
+  return Shape(std::vector<Dim>(s.dims().begin(), kept));
 }
 
 Result<std::vector<TensorType>> infer(const InferContext& ctx) {
   ShapeRule rule(ctx, kInputs);
   for (size_t i : {kA, kB}) {
-    NEREID_RETURN_IF_ERROR(rule.is_activation(i));
-    NEREID_RETURN_IF_ERROR(rule.has_rank_at_least(i, 2));
+    if (!is_integer(rule.type(i).dtype)) NEREID_RETURN_IF_ERROR(rule.is_activation(i));
+    NEREID_RETURN_IF_ERROR(rule.has_rank_at_least(i, 1));
   }
   if (rule.type(kA).dtype != rule.type(kB).dtype)
     return invalid_argument("{} and {} should have one element type", rule.describe(kA), rule.describe(kB));
-  NEREID_RETURN_IF_ERROR(rule.agree(kA, -1, kB, -2));
+  NEREID_RETURN_IF_ERROR(rule.agree(kA, -1, kB, rule.rank(kB) == 1 ? -1 : -2));
   auto batch = broadcast(batch_of(rule.shape(kA)), batch_of(rule.shape(kB)));
   if (!batch)
     return invalid_argument("the leading dimensions of {} and {} do not broadcast", rule.describe(kA),
                             rule.describe(kB));
   std::vector<Dim> dims = batch->dims();
-  dims.push_back(rule.dim(kA, -2));
-  dims.push_back(rule.dim(kB, -1));
+  if (rule.rank(kA) > 1) dims.push_back(rule.dim(kA, -2));
+  if (rule.rank(kB) > 1) dims.push_back(rule.dim(kB, -1));
   return std::vector<TensorType>{{rule.type(kA).dtype, Shape(std::move(dims))}};
 }
 
-// Which matrix of `sizes` stands in place `index` of the broadcast batch of `out`.
+// Which matrix of `sizes` stands in place `index` of the broadcast batch of `out`. All have at least two dimensions.
 int64_t matrix_index(int64_t index, const std::vector<int64_t>& out, const std::vector<int64_t>& sizes) {
   int64_t result = 0;
   int64_t stride = 1;
@@ -51,26 +53,39 @@ int64_t matrix_index(int64_t index, const std::vector<int64_t>& out, const std::
 }
 
 Status evaluate(const EvalContext& ctx) {
-  NEREID_TRY(auto a, read_floats(ctx.inputs[kA]));
-  NEREID_TRY(auto b, read_floats(ctx.inputs[kB]));
-  const std::vector<int64_t>& out = ctx.outputs[0].sizes;
+  std::vector<int64_t> a_sizes = ctx.inputs[kA].sizes;
+  std::vector<int64_t> b_sizes = ctx.inputs[kB].sizes;
+  std::vector<int64_t> out = ctx.outputs[0].sizes;
+  if (b_sizes.size() == 1) {
+    b_sizes.push_back(1);
+    out.push_back(1);
+  }
+  if (a_sizes.size() == 1) {
+    a_sizes.insert(a_sizes.begin(), 1);
+    out.insert(out.end() - 1, 1);
+  }
   const int64_t rows = out[out.size() - 2];
   const int64_t columns = out.back();
-  const int64_t depth = ctx.inputs[kA].sizes.back();
-  if (rows * columns == 0) return Status::ok();
+  const int64_t depth = a_sizes.back();
+  if (ctx.outputs[0].elements() == 0) return Status::ok();
   const int64_t batches = ctx.outputs[0].elements() / (rows * columns);
-  for (int64_t batch = 0; batch < batches; ++batch) {
-    const float* am = a.data() + matrix_index(batch, out, ctx.inputs[kA].sizes) * rows * depth;
-    const float* bm = b.data() + matrix_index(batch, out, ctx.inputs[kB].sizes) * depth * columns;
-    for (int64_t i = 0; i < rows; ++i) {
-      for (int64_t j = 0; j < columns; ++j) {
-        double sum = 0;
-        for (int64_t k = 0; k < depth; ++k) sum += static_cast<double>(am[i * depth + k]) * bm[k * columns + j];
-        write_float(ctx.outputs[0], (batch * rows + i) * columns + j, static_cast<float>(sum));
+  return with_wide(ctx.outputs[0].dtype, [&]<typename T>() {
+    const Elements<T> a = load<T>(ctx.inputs[kA]);
+    const Elements<T> b = load<T>(ctx.inputs[kB]);
+    Elements<T> y(ctx.outputs[0].elements());
+    for (int64_t batch = 0; batch < batches; ++batch) {
+      const T* am = a.data() + matrix_index(batch, out, a_sizes) * rows * depth;
+      const T* bm = b.data() + matrix_index(batch, out, b_sizes) * depth * columns;
+      for (int64_t i = 0; i < rows; ++i) {
+        T* row = y.data() + (batch * rows + i) * columns;
+        for (int64_t k = 0; k < depth; ++k) {
+          const T left = am[i * depth + k];
+          for (int64_t j = 0; j < columns; ++j) row[j] = wide_add(row[j], wide_multiply(left, bm[k * columns + j]));
+        }
       }
     }
-  }
-  return Status::ok();
+    return store<T>(ctx.outputs[0], y);
+  });
 }
 
 Cost cost(const InferContext& ctx, std::span<const TensorType> outputs) {

@@ -137,6 +137,7 @@ struct OpDef {
   DType (*dtype_of)(const InferContext&, size_t output) = nullptr;
   // Names of the regions (graphs run by the op: branches, loop bodies), in order; graph/control.h says how they run.
   std::span<const std::string_view> regions = {};
+  bool of_sizes = false;  // the results depend on the inputs' types and sizes alone (shape, size)
   bool is_random = false;  // two runs may differ: never folded or merged
 };
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // split: consecutive parts of the last dimension. A runtime may make the parts views of the whole.
-#include <cstring>
-
+#include "ops/elements.h"
 #include "ops/op_list.h"
 #include "ops/shape_rule.h"
 
@@ -16,7 +15,7 @@ constexpr AttrSpec kAttrs[] = {
 Result<std::vector<TensorType>> infer(const InferContext& ctx) {
   ShapeRule rule(ctx, kInputs);
   NEREID_RETURN_IF_ERROR(rule.has_rank_at_least(0, 1));
-  if (dtype_info(rule.type(0).dtype).block_elements != 1)
+  if (is_block_format(rule.type(0).dtype))
     return unsupported("{} cannot be split: its elements share bytes", rule.describe(0));
   const std::vector<int64_t>& sizes = ctx.attrs.integers("sizes");
   if (sizes.empty()) return invalid_argument("sizes is empty and should name at least one part");
@@ -35,13 +34,11 @@ Result<std::vector<TensorType>> infer(const InferContext& ctx) {
 
 Status evaluate(const EvalContext& ctx) {
   const ConstTensorView& x = ctx.inputs[0];
-  const int64_t element = dtype_info(x.dtype).block_bytes;
-  const auto* src = x.as<std::byte>();
+  int64_t from = 0;
   for (int64_t row = 0; row < x.rows(); ++row) {
     for (const TensorView& part : ctx.outputs) {
-      const int64_t bytes = part.row_elements() * element;
-      std::memcpy(part.as<std::byte>() + row * bytes, src, static_cast<size_t>(bytes));
-      src += bytes;
+      copy_elements(part, row * part.row_elements(), x, from, part.row_elements());
+      from += part.row_elements();
     }
   }
   return Status::ok();

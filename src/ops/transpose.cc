@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // transpose: dimensions in another order.
-#include <cstring>
-
+#include "ops/move.h"
 #include "ops/op_list.h"
 #include "ops/shape_rule.h"
 
@@ -11,13 +10,21 @@ namespace {
 constexpr ArgSpec kInputs[] = {{.name = "x"}};
 constexpr ArgSpec kOutputs[] = {{.name = "y"}};
 constexpr AttrSpec kAttrs[] = {
-    {"permutation", AttrSpec::Kind::kInts, "", "dimension i of the result is dimension permutation[i] of x"}};
+    {"permutation", AttrSpec::Kind::kInts, "[]",
+     "dimension i of the result is dimension permutation[i] of x; empty: the dimensions are reversed"}};
+
+std::vector<int64_t> permutation_of(const Attrs& attrs, int rank) {
+  std::vector<int64_t> permutation = attrs.integers("permutation");
+  if (permutation.empty())
+    for (int d = rank; d-- > 0;) permutation.push_back(d);
+  return permutation;
+}
 
 Result<std::vector<TensorType>> infer(const InferContext& ctx) {
   ShapeRule rule(ctx, kInputs);
-  const std::vector<int64_t>& permutation = ctx.attrs.integers("permutation");
+  const std::vector<int64_t> permutation = permutation_of(ctx.attrs, rule.rank(0));
   NEREID_RETURN_IF_ERROR(rule.has_rank(0, static_cast<int>(permutation.size())));
-  if (dtype_info(rule.type(0).dtype).block_elements != 1)
+  if (is_block_format(rule.type(0).dtype))
     return unsupported("{} cannot be transposed: its elements share bytes", rule.describe(0));
   std::vector<bool> seen(permutation.size(), false);
   std::vector<Dim> dims;
@@ -32,24 +39,10 @@ Result<std::vector<TensorType>> infer(const InferContext& ctx) {
 }
 
 Status evaluate(const EvalContext& ctx) {
-  const ConstTensorView& x = ctx.inputs[0];
-  const TensorView& y = ctx.outputs[0];
-  const std::vector<int64_t>& permutation = ctx.attrs.integers("permutation");
-  const size_t rank = permutation.size();
-  std::vector<int64_t> stride(rank, 1);  // of x, in elements
-  for (size_t d = rank; d-- > 1;) stride[d - 1] = stride[d] * x.sizes[d];
-  const size_t element = dtype_info(x.dtype).block_bytes;
-  std::vector<int64_t> index(rank, 0);  // of y
-  for (int64_t i = 0; i < y.elements(); ++i) {
-    int64_t from = 0;
-    for (size_t d = 0; d < rank; ++d) from += index[d] * stride[static_cast<size_t>(permutation[d])];
-    std::memcpy(y.as<std::byte>() + static_cast<size_t>(i) * element,
-                x.as<std::byte>() + static_cast<size_t>(from) * element, element);
-    for (size_t d = rank; d-- > 0;) {
-      if (++index[d] < y.sizes[d]) break;
-      index[d] = 0;
-    }
-  }
+  const std::vector<int64_t> steps = row_major_steps(ctx.inputs[0].sizes);
+  std::vector<int64_t> moved;
+  for (int64_t d : permutation_of(ctx.attrs, ctx.inputs[0].rank())) moved.push_back(steps[static_cast<size_t>(d)]);
+  copy_by_steps(ctx.outputs[0], ctx.inputs[0], moved);
   return Status::ok();
 }
 

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// The ops that apply one function to each element: silu, gelu, gelu_tanh, relu, sigmoid, tanh, exp, neg, sqrt,
-// identity.
+// The ops that apply one function without parameters to each element of a float tensor.
 #include <cmath>
 
 #include "ops/activation.h"
-#include "ops/numeric.h"
+#include "ops/elements.h"
 #include "ops/op_list.h"
 #include "ops/shape_rule.h"
 
@@ -20,38 +19,23 @@ Result<std::vector<TensorType>> infer(const InferContext& ctx) {
   return std::vector<TensorType>{rule.type(0)};
 }
 
-Result<std::vector<TensorType>> infer_any(const InferContext& ctx) {
-  return std::vector<TensorType>{*ctx.inputs[0]};
-}
-
-template <double (*F)(double)>
+template <auto F>
 Status evaluate(const EvalContext& ctx) {
-  NEREID_TRY(auto x, read_floats(ctx.inputs[0]));
-  for (float& v : x) v = static_cast<float>(F(v));
-  write_floats(ctx.outputs[0], 0, x);
-  return Status::ok();
+  Elements<double> x = load<double>(ctx.inputs[0]);
+  for (double& v : x) v = F(v);
+  return store<double>(ctx.outputs[0], x);
 }
 
-Status evaluate_identity(const EvalContext& ctx) {
-  const auto* src = ctx.inputs[0].as<std::byte>();
-  std::copy(src, src + ctx.inputs[0].bytes(), ctx.outputs[0].as<std::byte>());
-  return Status::ok();
+// e^x - 1 and ln(1 + x) keep small results exact; written so that e^x cannot overflow.
+double softplus(double x) {
+  return x > 0 ? x + std::log1p(std::exp(-x)) : std::log1p(std::exp(x));
+}
+double hard_swish(double x) {
+  const double gate = x / 6 + 0.5;
+  return x * (gate < 0 ? 0 : gate > 1 ? 1 : gate);
 }
 
-double exponential(double x) {
-  return std::exp(x);
-}
-double negative(double x) {
-  return -x;
-}
-double square_root(double x) {
-  return std::sqrt(x);
-}
-double hyperbolic_tangent(double x) {
-  return std::tanh(x);
-}
-
-template <double (*F)(double), int Flops>
+template <auto F, int Flops>
 constexpr OpDef unary(std::string_view name, std::string_view summary) {
   return {.name = name,
           .summary = summary,
@@ -65,24 +49,37 @@ constexpr OpDef unary(std::string_view name, std::string_view summary) {
 
 }  // namespace
 
-constexpr OpDef kExp = unary<exponential, 8>("exp", "y = e^x");
+constexpr OpDef kAcos = unary<[](double x) { return std::acos(x); }, 10>("acos", "y = arc cosine of x");
+constexpr OpDef kAcosh = unary<[](double x) { return std::acosh(x); }, 10>("acosh", "y = inverse of cosh at x");
+constexpr OpDef kAsin = unary<[](double x) { return std::asin(x); }, 10>("asin", "y = arc sine of x");
+constexpr OpDef kAsinh = unary<[](double x) { return std::asinh(x); }, 10>("asinh", "y = inverse of sinh at x");
+constexpr OpDef kAtan = unary<[](double x) { return std::atan(x); }, 10>("atan", "y = arc tangent of x");
+constexpr OpDef kAtanh = unary<[](double x) { return std::atanh(x); }, 10>("atanh", "y = inverse of tanh at x");
+constexpr OpDef kCeil = unary<[](double x) { return std::ceil(x); }, 1>("ceil", "y = least whole number not below x");
+constexpr OpDef kCos = unary<[](double x) { return std::cos(x); }, 10>("cos", "y = cosine of x");
+constexpr OpDef kCosh = unary<[](double x) { return std::cosh(x); }, 10>("cosh", "y = (e^x + e^-x) / 2");
+constexpr OpDef kErf = unary<[](double x) { return std::erf(x); }, 12>("erf", "y = error function of x");
+constexpr OpDef kExp = unary<[](double x) { return std::exp(x); }, 8>("exp", "y = e^x");
+constexpr OpDef kFloor =
+    unary<[](double x) { return std::floor(x); }, 1>("floor", "y = greatest whole number not above x");
 constexpr OpDef kGelu = unary<gelu, 12>("gelu", "y = x * Phi(x), Phi the standard normal distribution");
 constexpr OpDef kGeluTanh =
     unary<gelu_tanh, 14>("gelu_tanh", "y = x / 2 * (1 + tanh(sqrt(2 / pi) * (x + 0.044715 x^3)))");
-constexpr OpDef kNeg = unary<negative, 1>("neg", "y = -x");
-constexpr OpDef kRelu = unary<relu, 1>("relu", "y = max(x, 0)");
+constexpr OpDef kHardSwish = unary<hard_swish, 4>("hard_swish", "y = x * max(0, min(1, x / 6 + 1 / 2))");
+constexpr OpDef kLog = unary<[](double x) { return std::log(x); }, 8>("log", "y = natural logarithm of x");
+constexpr OpDef kMish =
+    unary<[](double x) { return x * std::tanh(softplus(x)); }, 20>("mish", "y = x tanh(softplus(x))");
+constexpr OpDef kReciprocal = unary<[](double x) { return 1 / x; }, 1>("reciprocal", "y = 1 / x");
+constexpr OpDef kRound =
+    unary<[](double x) { return std::nearbyint(x); }, 1>("round", "y = nearest whole number, halves to the even one");
 constexpr OpDef kSigmoid = unary<sigmoid, 10>("sigmoid", "y = 1 / (1 + e^-x)");
 constexpr OpDef kSilu = unary<silu, 11>("silu", "y = x / (1 + e^-x)");
-constexpr OpDef kSqrt = unary<square_root, 1>("sqrt", "y = square root of x");
-constexpr OpDef kTanh = unary<hyperbolic_tangent, 10>("tanh", "y = tanh(x)");
-
-constexpr OpDef kIdentity = {.name = "identity",
-                             .summary = "y = x, whatever its type",
-                             .inputs = kInputs,
-                             .outputs = kOutputs,
-                             .attrs = {},
-                             .infer = infer_any,
-                             .evaluate = evaluate_identity,
-                             .cost = cost_per_element<0>};
+constexpr OpDef kSin = unary<[](double x) { return std::sin(x); }, 10>("sin", "y = sine of x");
+constexpr OpDef kSinh = unary<[](double x) { return std::sinh(x); }, 10>("sinh", "y = (e^x - e^-x) / 2");
+constexpr OpDef kSoftplus = unary<softplus, 16>("softplus", "y = ln(1 + e^x)");
+constexpr OpDef kSoftsign = unary<[](double x) { return x / (1 + std::abs(x)); }, 3>("softsign", "y = x / (1 + |x|)");
+constexpr OpDef kSqrt = unary<[](double x) { return std::sqrt(x); }, 1>("sqrt", "y = square root of x");
+constexpr OpDef kTan = unary<[](double x) { return std::tan(x); }, 10>("tan", "y = tangent of x");
+constexpr OpDef kTanh = unary<[](double x) { return std::tanh(x); }, 10>("tanh", "y = tanh(x)");
 
 }  // namespace nereid::ops

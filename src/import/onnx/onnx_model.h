@@ -17,8 +17,8 @@ namespace nereid::import::onnx {
 
 struct OnnxModel {
   graph::Graph graph;  // its inputs and outputs have the file's names, in the file's order
-  // Initializers that are inputs as well: inputs of the graph that have a value unless the caller gives one.
-  std::map<std::string, ops::Tensor, std::less<>> defaults;
+  // Initializers that the file also lists as inputs: constants here, unless ImportOptions::overridden names them.
+  std::map<std::string, ops::TensorType, std::less<>> defaults;
   // What the file says of its outputs; the graph knows them better or as well.
   std::vector<std::string> output_names;
   int64_t ir_version = 0;
@@ -32,6 +32,8 @@ struct OnnxModel {
 struct ImportOptions {
   // Sizes for inputs' symbolic dimensions, by input name; unnamed inputs keep theirs.
   std::map<std::string, std::vector<int64_t>, std::less<>> shapes;
+  // Initializers that are to stay inputs of the graph, because the caller gives them values of its own.
+  std::set<std::string, std::less<>> overridden;
 };
 
 // Errors are sentences that name the node, its operator, domain and opset: kInvalidArgument (damaged or contradictory

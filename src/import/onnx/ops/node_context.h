@@ -11,10 +11,12 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/status.h"
@@ -25,6 +27,12 @@
 namespace nereid::import::onnx {
 
 using graph::ValueId;
+
+// One graph attribute and what its formal inputs are given; a type that says less than the file's own is refined by it.
+struct RegionRequest {
+  std::string attr;
+  std::vector<ops::TensorType> formals;
+};
 
 class NodeContext {
  public:
@@ -76,10 +84,16 @@ class NodeContext {
   // Emits the op and gives its results to the node's outputs in order.
   Status lower(std::string_view op, std::vector<ValueId> inputs, ops::Attrs attrs = {});
 
-  // The graph attribute as a region (graph/control.h): its formal inputs first, then what it takes from outside, whose
-  // values are appended to `captures`. Values of several regions of one node share `captures`.
-  virtual Result<std::shared_ptr<const graph::Graph>> region(std::string_view attr,
-                                                             std::vector<ValueId>& captures) = 0;
+  // Graph attributes as regions of one node (graph/control.h): each takes its formal inputs first, of the types given
+  // (as many as the attribute's graph has), then, all alike, what any of them takes from outside, whose values are put
+  // into `captures`.
+  virtual Result<std::vector<std::shared_ptr<const graph::Graph>>> regions(
+      const std::vector<RegionRequest>& requests, std::vector<ValueId>& captures) = 0;
+  // How many inputs and outputs a graph attribute has.
+  virtual Result<std::pair<size_t, size_t>> region_arity(std::string_view attr) const = 0;
+  // Emits an op with regions and gives its results to the node's outputs.
+  virtual Status lower_control(std::string_view op, std::vector<ValueId> inputs, ops::Attrs attrs,
+                               std::vector<std::shared_ptr<const graph::Graph>> regions, size_t results) = 0;
 };
 
 }  // namespace nereid::import::onnx

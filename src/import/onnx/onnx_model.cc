@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0
+// From a file's bytes to a model.
+#include "import/onnx/onnx_model.h"
+
+#include <algorithm>
+#include <filesystem>
+
+#include "base/mapped_file.h"
+#include "import/onnx/graph_reader.h"
+
+namespace nereid::import::onnx {
+namespace {
+
+Status parse(std::string_view bytes, ::onnx::ModelProto& model) {
+  if (bytes.size() > static_cast<size_t>(INT32_MAX))
+    return unsupported("the file has {} bytes; a model of more than 2 GiB keeps its tensors in files of their own",
+                       bytes.size());
+  if (!model.ParseFromArray(bytes.data(), static_cast<int>(bytes.size())))
+    return invalid_argument("these {} bytes are no ONNX model: they are damaged or cut short", bytes.size());
+  if (!model.has_graph() || model.ir_version() <= 0)
+    return invalid_argument("this is no ONNX model: it has no graph or no version");
+  return Status::ok();
+}
+
+Status apply_shape(ops::TensorType& type, const std::string& name, const std::vector<int64_t>& sizes) {
+  const Shape given = Shape::of(sizes);
+  bool fits = type.is_tensor() && (!type.shape.is_ranked() || type.shape.rank() == given.rank());
+  for (int d = 0; fits && type.shape.is_ranked() && d < given.rank(); ++d)
+    fits = given[d].size() >= 0 && (!type.shape[d].is_static() || type.shape[d] == given[d]);
+  if (!fits)
+    return invalid_argument("input '{}' is {} and cannot have the shape {}", name, type.to_string(), given.to_string());
+  type.shape = given;
+  return Status::ok();
+}
+
+Status read_inputs(const ::onnx::GraphProto& proto, const ImportOptions& options, OnnxModel& out, Frame& frame) {
+  std::set<std::string_view> initializers;
+  for (const auto& t : proto.initializer()) initializers.insert(t.name());
+  for (const auto& in : proto.input()) {
+    NEREID_TRY(ops::TensorType type, read_type(in.type()).with("input '" + in.name() + "'"));
+    const bool has_default = initializers.contains(in.name());
+    if (has_default) out.defaults[in.name()] = type;
+    if (has_default && !options.overridden.contains(in.name())) continue;
+    if (frame.values.contains(in.name())) return invalid_argument("two inputs are called '{}'", in.name());
+    if (const auto it = options.shapes.find(in.name()); it != options.shapes.end())
+      NEREID_RETURN_IF_ERROR(apply_shape(type, in.name(), it->second));
+    frame.values[in.name()] = out.graph.add_input(in.name(), std::move(type));
+  }
+  for (const auto& [name, sizes] : options.shapes)
+    if (!frame.values.contains(name)) return invalid_argument("a shape is given for '{}', which is no input", name);
+  for (const std::string& name : options.overridden)
+    if (!frame.values.contains(name)) return invalid_argument("there is no input '{}'", name);
+  return Status::ok();
+}
+
+void count_nodes(const google::protobuf::RepeatedPtrField<::onnx::NodeProto>& nodes,
+                 std::map<std::pair<std::string, std::string>, int64_t>& counts, int depth) {
+  if (depth > 100) return;
+  for (const auto& n : nodes) {
+    ++counts[{std::string(canonical_domain(n.domain())), n.op_type()}];
+    for (const auto& a : n.attribute()) {
+      if (a.has_g()) count_nodes(a.g().node(), counts, depth + 1);
+      for (const auto& g : a.graphs()) count_nodes(g.node(), counts, depth + 1);
+    }
+  }
+}
+
+}  // namespace
+
+Result<OnnxModel> import_bytes(std::string_view bytes, const std::string& folder, const ImportOptions& options) {
+  auto storage = std::make_shared<ModelStorage>();
+  NEREID_RETURN_IF_ERROR(parse(bytes, storage->model));
+  storage->files = std::make_unique<ExternalFiles>(folder);
+  const ::onnx::ModelProto& proto = storage->model;
+  OnnxModel out{.graph = graph::Graph(proto.graph().name().empty() ? "main" : proto.graph().name())};
+  out.ir_version = proto.ir_version();
+  out.opsets = read_opsets(proto.opset_import());
+  out.producer = proto.producer_version().empty() ? proto.producer_name()
+                                                  : fmt::format("{} {}", proto.producer_name(), proto.producer_version());
+  out.description = proto.doc_string();
+  for (const auto& entry : proto.metadata_props()) out.metadata[entry.key()] = entry.value();
+
+  Frame frame;
+  frame.opsets = &out.opsets;
+  NEREID_RETURN_IF_ERROR(read_inputs(proto.graph(), options, out, frame));
+  GraphReader reader(*storage, out.warnings);
+  NEREID_RETURN_IF_ERROR(reader.read_body(proto.graph(), out.graph, frame));
+  for (const auto& output : proto.graph().output()) {
+    NEREID_TRY(const ValueId id, reader.find(frame, output.name()).with("the graph's output"));
+    out.graph.add_output(id);
+    out.output_names.push_back(output.name());
+  }
+  out.storage = std::move(storage);
+  return out;
+}
+
+Result<OnnxModel> import_file(const std::string& path, const ImportOptions& options) {
+  NEREID_TRY(const MappedFile file, MappedFile::open(path));
+  const std::filesystem::path folder = std::filesystem::path(path).parent_path();
+  return import_bytes(file.text(), folder.empty() ? std::string(".") : folder.string(), options)
+      .with("reading " + path);
+}
+
+Result<std::vector<Coverage>> coverage(const std::string& path) {
+  NEREID_TRY(const MappedFile file, MappedFile::open(path));
+  ::onnx::ModelProto model;
+  NEREID_RETURN_IF_ERROR(parse(file.text(), model).with("reading " + path));
+  std::map<std::pair<std::string, std::string>, int64_t> counts;
+  count_nodes(model.graph().node(), counts, 0);
+  std::set<std::pair<std::string, std::string>> functions;
+  for (const auto& f : model.functions()) {
+    count_nodes(f.node(), counts, 0);
+    functions.emplace(canonical_domain(f.domain()), f.name());
+  }
+  const Opsets opsets = read_opsets(model.opset_import());
+  std::vector<Coverage> out;
+  for (const auto& [op, nodes] : counts) {
+    NEREID_TRY(const int64_t version, version_of(opsets, op.first));
+    Coverage line{.domain = op.first, .name = op.second, .version = version, .nodes = nodes, .refusal = {}};
+    if (!functions.contains(op)) {
+      const Result<const OpRow*> row = find_row(op.first, op.second, version);
+      if (!row.is_ok()) line.refusal = row.status().message();
+    }
+    out.push_back(std::move(line));
+  }
+  return out;
+}
+
+}  // namespace nereid::import::onnx

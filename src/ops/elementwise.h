@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+// What ops share whose result has, in each place, a function of the inputs' elements in the same place after numpy's
+// broadcasting.
+//
+// They compute in one of three types that hold every number of the tensor's dtype: double for floats (results of
+// narrower ones are rounded once), int64_t for signed and uint64_t for unsigned integers and bool, which wrap when
+// stored.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <type_traits>
+#include <vector>
+
+#include "ops/elements.h"
+#include "ops/op.h"
+#include "ops/shape_rule.h"
+
+namespace nereid::ops {
+
+// Flat indices into each input of each element of the result, in row-major order.
+class BroadcastWalk {
+ public:
+  BroadcastWalk(const std::vector<int64_t>& out, std::span<const ConstTensorView> inputs);
+  int64_t operator[](size_t input) const { return at_[input]; }
+  void next() {
+    for (size_t d = sizes_.size(); d-- > 0;) {
+      const int64_t* step = steps_.data() + d * at_.size();
+      for (size_t i = 0; i < at_.size(); ++i) at_[i] += step[i];
+      if (++index_[d] < sizes_[d]) return;
+      for (size_t i = 0; i < at_.size(); ++i) at_[i] -= step[i] * sizes_[d];
+      index_[d] = 0;
+    }
+  }
+
+ private:
+  std::vector<int64_t> sizes_, index_;
+  std::vector<int64_t> steps_;  // [dimension][input]
+  std::vector<int64_t> at_;     // [input]
+};
+
+// What an element type is, as sentences.
+Status is_number(const ShapeRule& rule, size_t i);  // f32, f64, f16, bf16 or an integer
+Status is_whole(const ShapeRule& rule, size_t i);   // an integer
+Status is_truth(const ShapeRule& rule, size_t i);   // bool
+// The broadcast shape of inputs first, first + 1, ... count - 1.
+Result<Shape> broadcast_inputs(const ShapeRule& rule, size_t first, size_t count);
+// All inputs have the element type of the first.
+Status one_dtype(const ShapeRule& rule, size_t first, size_t count);
+
+bool is_unsigned(DType dtype);  // u2...u64
+int bits_of(DType dtype);       // of one element; plain types but string
+
+template <typename F>
+Status with_wide(DType dtype, F&& f) {
+  if (is_float(dtype)) return f.template operator()<double>();
+  if (dtype == DType::boolean || is_unsigned(dtype)) return f.template operator()<uint64_t>();
+  if (is_integer(dtype)) return f.template operator()<int64_t>();
+  return no_such_elements(dtype);
+}
+
+// y = f(a, b): two inputs read as T, the result as R.
+template <typename T, typename R, typename F>
+Status zip(const EvalContext& ctx, F&& f) {
+  const Elements<T> a = load<T>(ctx.inputs[0]);
+  const Elements<T> b = load<T>(ctx.inputs[1]);
+  Elements<R> y(ctx.outputs[0].elements());
+  BroadcastWalk walk(ctx.outputs[0].sizes, ctx.inputs.first(2));
+  for (R& v : y) {
+    v = f(a[walk[0]], b[walk[1]]);
+    walk.next();
+  }
+  return store<R>(ctx.outputs[0], y);
+}
+
+// Whole numbers wrap around as their two's complement does.
+template <typename T>
+T plus(T a, T b) {
+  if constexpr (std::is_floating_point_v<T>) {
+    return a + b;
+  } else {
+    return static_cast<T>(static_cast<uint64_t>(a) + static_cast<uint64_t>(b));
+  }
+}
+template <typename T>
+T minus(T a, T b) {
+  if constexpr (std::is_floating_point_v<T>) {
+    return a - b;
+  } else {
+    return static_cast<T>(static_cast<uint64_t>(a) - static_cast<uint64_t>(b));
+  }
+}
+template <typename T>
+T times(T a, T b) {
+  if constexpr (std::is_floating_point_v<T>) {
+    return a * b;
+  } else {
+    return static_cast<T>(static_cast<uint64_t>(a) * static_cast<uint64_t>(b));
+  }
+}
+// Towards zero; b is not 0 if they are integers.
+template <typename T>
+T quotient(T a, T b) {
+  if constexpr (std::is_signed_v<T> && std::is_integral_v<T>) {
+    if (b == -1) return minus(T(0), a);
+  }
+  return a / b;
+}
+// The smaller and the larger; a not-a-number wins over any number.
+template <typename T>
+T smaller(T a, T b) {
+  return a < b || a != a ? a : b;
+}
+template <typename T>
+T larger(T a, T b) {
+  return a > b || a != a ? a : b;
+}
+
+}  // namespace nereid::ops
