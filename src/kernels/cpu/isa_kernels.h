@@ -9,7 +9,9 @@
 #include "base/cpu_info.h"
 #include "kernels/cpu/attention.h"
 #include "kernels/cpu/elementwise.h"
+#include "kernels/cpu/gemm.h"
 #include "kernels/cpu/linear.h"
+#include "kernels/cpu/peak.h"
 
 namespace nereid::kernels {
 
@@ -25,6 +27,9 @@ struct IsaKernels {
   void (*add)(const AddParams&, Worker&);
   void (*scale)(const ScaleParams&, Worker&);
   void (*select_rows)(const SelectRowsParams&, Worker&);
+  void (*gemm)(const GemmParams&, Worker&);
+  void (*gemm_pack)(const GemmPackParams&, Worker&);
+  void (*peak)(const PeakParams&, Worker&);
 };
 
 // The kernels for an instruction set; those of the next lower one where this build has none.
@@ -42,6 +47,9 @@ const IsaKernels& isa_kernels(Isa isa);
   void add(const AddParams&, Worker&);                \
   void scale(const ScaleParams&, Worker&);            \
   void select_rows(const SelectRowsParams&, Worker&); \
+  void gemm(const GemmParams&, Worker&);              \
+  void gemm_pack(const GemmPackParams&, Worker&);     \
+  void peak(const PeakParams&, Worker&);              \
   }
 NEREID_DECLARE_ISA(baseline)
 NEREID_DECLARE_ISA(avx2)

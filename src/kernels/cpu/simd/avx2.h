@@ -24,6 +24,10 @@ struct Bytes {
 // Tokens a linear tile keeps in registers: 2 x 4 sums leave room in 16 registers.
 inline constexpr int kTileTokens = 4;
 inline constexpr int kDotTokens = 1;
+// Rows of a product's tile beside 1, 2 and 4 panels of 16 columns: a panel is two of 16 registers.
+inline constexpr int kGemmRows1 = 6;
+inline constexpr int kGemmRows2 = 2;
+inline constexpr int kGemmRows4 = 1;
 // maddubs saturates on full-range codes, so dot_columns subtracts 128 from 8-bit codes itself.
 inline constexpr int kCode8Zero = 0;
 
@@ -103,6 +107,31 @@ inline F32 scale_by_pow2(F32 a, F32 n) {
   const __m256i hi = _mm256_slli_epi32(_mm256_cvtps_epi32(n.hi), 23);
   return {_mm256_castsi256_ps(_mm256_add_epi32(_mm256_castps_si256(a.lo), lo)),
           _mm256_castsi256_ps(_mm256_add_epi32(_mm256_castps_si256(a.hi), hi))};
+}
+
+// dst[j][i] = src[i][j] for i < n, 0 beyond; 16 x 16 numbers, strides in elements.
+inline void transpose8(const float* src, int64_t src_stride, int n, float* dst, int64_t dst_stride) {
+  __m256 r[8], t[8];
+  unrolled<8>([&]<int i>() { r[i] = i < n ? _mm256_loadu_ps(src + i * src_stride) : _mm256_setzero_ps(); });
+  unrolled<4>([&]<int i>() {
+    t[2 * i] = _mm256_unpacklo_ps(r[2 * i], r[2 * i + 1]);
+    t[2 * i + 1] = _mm256_unpackhi_ps(r[2 * i], r[2 * i + 1]);
+  });
+  unrolled<2>([&]<int i>() {
+    r[4 * i] = _mm256_shuffle_ps(t[4 * i], t[4 * i + 2], 0x44);
+    r[4 * i + 1] = _mm256_shuffle_ps(t[4 * i], t[4 * i + 2], 0xee);
+    r[4 * i + 2] = _mm256_shuffle_ps(t[4 * i + 1], t[4 * i + 3], 0x44);
+    r[4 * i + 3] = _mm256_shuffle_ps(t[4 * i + 1], t[4 * i + 3], 0xee);
+  });
+  unrolled<4>([&]<int j>() {
+    _mm256_storeu_ps(dst + j * dst_stride, _mm256_permute2f128_ps(r[j], r[4 + j], 0x20));
+    _mm256_storeu_ps(dst + (4 + j) * dst_stride, _mm256_permute2f128_ps(r[j], r[4 + j], 0x31));
+  });
+}
+inline void transpose16(const float* src, int64_t src_stride, int n, float* dst, int64_t dst_stride) {
+  for (int i = 0; i < 16; i += 8)
+    for (int j = 0; j < 16; j += 8)
+      transpose8(src + i * src_stride + j, src_stride, n - i, dst + j * dst_stride + i, dst_stride);
 }
 
 inline F32 load_f16(const uint16_t* p) {

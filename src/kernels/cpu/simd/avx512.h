@@ -22,6 +22,10 @@ struct Bytes {
 
 // Tokens a linear tile keeps in registers: 16 sums + 8 weight vectors + scales fit the 32 registers.
 inline constexpr int kTileTokens = 16;
+// Rows of a product's tile beside 1, 2 and 4 panels of 16 columns: sums, panels and a broadcast fill 32 registers.
+inline constexpr int kGemmRows1 = 14;
+inline constexpr int kGemmRows2 = 14;
+inline constexpr int kGemmRows4 = 6;
 // Tokens that dot_columns takes side by side.
 inline constexpr int kDotTokens = 4;
 // dot_columns multiplies 8-bit codes as they are; the caller subtracts 128 * sum(activations).
@@ -87,6 +91,32 @@ inline float reduce_max(F32 a) {
 // a * 2^n for integral n
 inline F32 scale_by_pow2(F32 a, F32 n) {
   return {_mm512_scalef_ps(a.v, n.v)};
+}
+
+// dst[j][i] = src[i][j] for i < n, 0 beyond; 16 x 16 numbers, strides in elements.
+inline void transpose16(const float* src, int64_t src_stride, int n, float* dst, int64_t dst_stride) {
+  __m512 r[16], t[16];
+  unrolled<16>([&]<int i>() { r[i] = i < n ? _mm512_loadu_ps(src + i * src_stride) : _mm512_setzero_ps(); });
+  unrolled<8>([&]<int i>() {
+    t[2 * i] = _mm512_unpacklo_ps(r[2 * i], r[2 * i + 1]);
+    t[2 * i + 1] = _mm512_unpackhi_ps(r[2 * i], r[2 * i + 1]);
+  });
+  unrolled<4>([&]<int i>() {
+    const auto pd = [](__m512 v) { return _mm512_castps_pd(v); };
+    r[4 * i] = _mm512_castpd_ps(_mm512_unpacklo_pd(pd(t[4 * i]), pd(t[4 * i + 2])));
+    r[4 * i + 1] = _mm512_castpd_ps(_mm512_unpackhi_pd(pd(t[4 * i]), pd(t[4 * i + 2])));
+    r[4 * i + 2] = _mm512_castpd_ps(_mm512_unpacklo_pd(pd(t[4 * i + 1]), pd(t[4 * i + 3])));
+    r[4 * i + 3] = _mm512_castpd_ps(_mm512_unpackhi_pd(pd(t[4 * i + 1]), pd(t[4 * i + 3])));
+  });
+  unrolled<4>([&]<int j>() {  // lane l of r[4i + j]: rows 4i .. 4i + 3 of column 4l + j
+    const __m512 a = _mm512_shuffle_f32x4(r[j], r[4 + j], 0x88), b = _mm512_shuffle_f32x4(r[j], r[4 + j], 0xdd);
+    const __m512 c = _mm512_shuffle_f32x4(r[8 + j], r[12 + j], 0x88),
+                 d = _mm512_shuffle_f32x4(r[8 + j], r[12 + j], 0xdd);
+    _mm512_storeu_ps(dst + j * dst_stride, _mm512_shuffle_f32x4(a, c, 0x88));
+    _mm512_storeu_ps(dst + (4 + j) * dst_stride, _mm512_shuffle_f32x4(b, d, 0x88));
+    _mm512_storeu_ps(dst + (8 + j) * dst_stride, _mm512_shuffle_f32x4(a, c, 0xdd));
+    _mm512_storeu_ps(dst + (12 + j) * dst_stride, _mm512_shuffle_f32x4(b, d, 0xdd));
+  });
 }
 
 inline F32 load_f16(const uint16_t* p) {

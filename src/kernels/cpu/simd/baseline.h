@@ -26,6 +26,9 @@ struct Bytes {
 
 inline constexpr int kTileTokens = 4;
 inline constexpr int kDotTokens = 1;
+inline constexpr int kGemmRows1 = 2;
+inline constexpr int kGemmRows2 = 1;
+inline constexpr int kGemmRows4 = 1;
 inline constexpr int kCode8Zero = 128;
 
 // r.v[i] = f(i) for the four quarters.
@@ -122,6 +125,12 @@ inline I32 to_i32(const F32& a) {
 inline F32 scale_by_pow2(const F32& a, const F32& n) {
   const I32 e = to_i32(n);
   return quarters<F32>([&](int i) { return reinterpret_cast<V4f>(reinterpret_cast<V4i>(a.v[i]) + (e.v[i] << 23)); });
+}
+
+// dst[j][i] = src[i][j] for i < n, 0 beyond; 16 x 16 numbers, strides in elements.
+inline void transpose16(const float* src, int64_t src_stride, int n, float* dst, int64_t dst_stride) {
+  for (int j = 0; j < 16; ++j)
+    for (int i = 0; i < 16; ++i) dst[j * dst_stride + i] = i < n ? src[i * src_stride + j] : 0;
 }
 
 inline F32 load_f16(const uint16_t* p) {
