@@ -3,6 +3,7 @@
 #include "ops/tensor.h"
 
 #include "base/shape.h"
+#include "ops/elements.h"
 #include "ops/numeric.h"
 #include "quant/format_table.h"
 
@@ -64,23 +65,17 @@ Tensor Tensor::of(DType dtype, std::vector<int64_t> sizes, const std::vector<dou
     quant::format(dtype).encode(floats.data(), view.data, view.elements());
     return tensor;
   }
-  for (size_t i = 0; i < values.size(); ++i) {
-    if (is_float(dtype)) {
-      write_float(view, static_cast<int64_t>(i), static_cast<float>(values[i]));
-    } else {
-      write_integer(view, static_cast<int64_t>(i), static_cast<int64_t>(values[i]));
-    }
-  }
+  (void)store<double>(view, std::span<const double>(values));
   return tensor;
 }
 
 std::vector<double> Tensor::numbers() const {
-  if (is_integer(dtype)) {
-    auto whole = read_integers(view()).value();
-    return {whole.begin(), whole.end()};
+  if (is_block_format(dtype)) {
+    auto real = read_floats(view()).value();
+    return {real.begin(), real.end()};
   }
-  auto real = read_floats(view()).value();
-  return {real.begin(), real.end()};
+  const Elements<double> values = load<double>(view());
+  return {values.begin(), values.end()};
 }
 
 }  // namespace nereid::ops
