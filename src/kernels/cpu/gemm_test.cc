@@ -4,13 +4,16 @@
 
 #include <gtest/gtest.h>
 
+#include "kernels/cpu/test_epilogue.h"
 #include "kernels/cpu/test_kernels.h"
 
 namespace nereid::kernels {
 namespace {
 
 using testing::isas_here;
+using testing::kSome;
 using testing::random_floats;
+using testing::reference_act;
 
 struct Case {
   int64_t m = 1, n = 1, k = 1;
@@ -19,39 +22,6 @@ struct Case {
   bool unpacked = false;
   Epilogue epilogue;
 };
-
-double reference_act(Act act, double alpha, double beta, double x) {
-  const auto clip = [](double v) { return std::min(1.0, std::max(0.0, v)); };
-  switch (act) {
-    case Act::kNone:
-      return x;
-    case Act::kRelu:
-      return std::max(0.0, x);
-    case Act::kClip:
-      return std::min(beta, std::max(alpha, x));
-    case Act::kLeakyRelu:
-      return x < 0 ? alpha * x : x;
-    case Act::kSigmoid:
-      return 1 / (1 + std::exp(-x));
-    case Act::kTanh:
-      return std::tanh(x);
-    case Act::kSilu:
-      return x / (1 + std::exp(-alpha * x));
-    case Act::kGelu:
-      return x / 2 * (1 + std::erf(x / std::sqrt(2.0)));
-    case Act::kGeluTanh:
-      return x / 2 * (1 + std::tanh(0.7978845608028654 * (x + 0.044715 * x * x * x)));
-    case Act::kHardSigmoid:
-      return clip(alpha * x + beta);
-    case Act::kHardSwish:
-      return x * clip(alpha * x + beta);
-    case Act::kElu:
-      return x < 0 ? alpha * std::expm1(x) : x;
-    case Act::kMish:
-      return x * std::tanh(std::log1p(std::exp(x)));
-  }
-  return x;
-}
 
 struct Problem {
   Case c;
@@ -125,8 +95,6 @@ struct Problem {
   }
 };
 
-const float kSome = 0;  // stands for "with bias" or "with residual": the problem puts its own
-
 TEST(Gemm, agrees_with_the_plain_product_at_odd_sizes) {
   for (Isa isa : isas_here())
     for (int64_t m : {1, 2, 5, 6, 7, 13, 14, 15, 29, 61})
@@ -150,25 +118,8 @@ TEST(Gemm, takes_transposed_and_unpacked_matrices) {
 }
 
 TEST(Gemm, fuses_bias_residual_and_every_activation) {
-  struct Parameters {
-    Act act;
-    float alpha, beta;
-  };
   for (Isa isa : isas_here())
-    for (const Parameters& a : {Parameters{Act::kNone, 1, 0},
-                                {Act::kRelu, 1, 0},
-                                {Act::kClip, -1.5f, 2},
-                                {Act::kLeakyRelu, 0.1f, 0},
-                                {Act::kSigmoid, 1, 0},
-                                {Act::kTanh, 1, 0},
-                                {Act::kSilu, 1, 0},
-                                {Act::kSilu, 1.5f, 0},
-                                {Act::kGelu, 1, 0},
-                                {Act::kGeluTanh, 1, 0},
-                                {Act::kHardSigmoid, 0.2f, 0.5f},
-                                {Act::kHardSwish, 1 / 6.0f, 0.5f},
-                                {Act::kElu, 1.2f, 0},
-                                {Act::kMish, 1, 0}})
+    for (const testing::ActCase& a : testing::kActCases)
       for (int form = 0; form < 4; ++form) {
         Epilogue e{.act = a.act, .alpha = a.alpha, .beta = a.beta};
         e.bias = form & 1 ? &kSome : nullptr;

@@ -8,6 +8,7 @@
 
 #include "base/cpu_info.h"
 #include "kernels/cpu/attention.h"
+#include "kernels/cpu/conv.h"
 #include "kernels/cpu/elementwise.h"
 #include "kernels/cpu/gemm.h"
 #include "kernels/cpu/linear.h"
@@ -29,6 +30,7 @@ struct IsaKernels {
   void (*select_rows)(const SelectRowsParams&, Worker&);
   void (*gemm)(const GemmParams&, Worker&);
   void (*gemm_pack)(const GemmPackParams&, Worker&);
+  void (*conv)(const ConvParams&, Worker&);
   void (*peak)(const PeakParams&, Worker&);
 };
 
@@ -49,6 +51,7 @@ const IsaKernels& isa_kernels(Isa isa);
   void select_rows(const SelectRowsParams&, Worker&); \
   void gemm(const GemmParams&, Worker&);              \
   void gemm_pack(const GemmPackParams&, Worker&);     \
+  void conv(const ConvParams&, Worker&);              \
   void peak(const PeakParams&, Worker&);              \
   }
 NEREID_DECLARE_ISA(baseline)

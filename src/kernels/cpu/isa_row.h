@@ -6,5 +6,5 @@
   IsaKernels {                                                                                                        \
     .isa = Isa::ns, .linear = ns::linear, .attention = ns::attention, .rope_table = ns::rope_table, .rope = ns::rope, \
     .embedding = ns::embedding, .rms_norm = ns::rms_norm, .gated = ns::gated, .add = ns::add, .scale = ns::scale,     \
-    .select_rows = ns::select_rows, .gemm = ns::gemm, .gemm_pack = ns::gemm_pack, .peak = ns::peak,                   \
+    .select_rows = ns::select_rows, .gemm = ns::gemm, .gemm_pack = ns::gemm_pack, .conv = ns::conv, .peak = ns::peak, \
   }

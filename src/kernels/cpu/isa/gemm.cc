@@ -1,9 +1,112 @@
 // SPDX-License-Identifier: Apache-2.0
 // gemm: shares c among the team, and packs run-time matrices.
 #include "kernels/cpu/isa/gemm_driver.h"
+#include "kernels/cpu/isa/gemm_tile.h"
 #include "kernels/cpu/isa_kernels.h"
 
 namespace nereid::kernels::NEREID_ISA {
+namespace {
+
+// Bytes of a that stay in L2 while all panels pass over them.
+constexpr int64_t kBlockBytes = 384 << 10;
+
+// act(v) and the late residual, from a tile's sums to their place.
+[[gnu::noinline]] void finish_tile(const float* sums, int64_t rows, int64_t columns, const Epilogue& e, float* c,
+                                   int64_t c_stride, const float* residual) {
+  using namespace simd;
+  for (int64_t m = 0; m < rows; ++m)
+    for (int64_t j = 0; j < columns; j += 16) {
+      const int n = static_cast<int>(columns - j < 16 ? columns - j : 16);
+      F32 v = activate(e.act, e.alpha, e.beta, load(sums + m * 64 + j));
+      float* y = c + m * c_stride + j;
+      const float* r = residual + m * e.residual_stride + j;
+      if (n == 16) {
+        if (residual) v = simd::add(v, load(r));
+        store(y, v);
+      } else {
+        if (residual) v = simd::add(v, load_partial(r, n));
+        store_partial(y, v, n);
+      }
+    }
+}
+
+// Groups [group, group + groups) of the region by `panels` panels from `panel` on, in tiles of nearly equal height.
+void run_groups(const Region& g, const Epilogue& e, int64_t group, int64_t groups, int64_t panel, int panels) {
+  const bool simple = is_clamp(e.act) && !(e.residual_last && e.residual && e.act != Act::kNone);
+  alignas(64) float sums[kMostTileRows * 64];
+  const float* a[kMostSegments];
+  const int most = panels == 1 ? simd::kGemmRows1 : panels == 2 ? simd::kGemmRows2 : simd::kGemmRows4;
+  const int64_t tiles = (g.rows + most - 1) / most;
+  const int64_t column = panel * kPanelColumns;
+  const int64_t columns = g.columns - column < 16 * panels ? g.columns - column : 16 * panels;
+  Tile t;
+  t.a = a;
+  t.a_stride = g.a_stride;
+  t.segments = g.segments;
+  t.k = g.k;
+  t.b = g.b + panel * g.panel_stride;
+  t.b_stride = g.b_stride;
+  t.panel_stride = g.panel_stride;
+  t.bias = g.bias ? g.bias + column : nullptr;
+  t.last_columns = static_cast<int>(columns - 16 * (panels - 1));
+  t.low = simple ? clamp_low(e) : -__builtin_huge_valf();
+  t.high = simple ? clamp_high(e) : __builtin_huge_valf();
+  t.residual_stride = e.residual_stride;
+  for (int64_t n = group; n < group + groups; ++n) {
+    int64_t row = 0;
+    for (int64_t i = 0; i < tiles; ++i) {
+      const int64_t height = (g.rows - row + (tiles - i) - 1) / (tiles - i);
+      const int64_t offset = n * g.a_group_stride + row * g.a_stride;
+      for (int64_t s = 0; s < g.segments; ++s) a[s] = g.a[s] ? g.a[s] + offset : nullptr;
+      const int64_t c_row = n * g.rows + row;
+      float* c = g.c + c_row * g.c_stride + column;
+      const float* residual = g.residual ? g.residual + c_row * e.residual_stride + column : nullptr;
+      t.residual = simple || !e.residual_last ? residual : nullptr;
+      t.c = simple ? c : sums;
+      t.c_stride = simple ? g.c_stride : 64;
+      tile_function(panels, g.packed, static_cast<int>(height))(t);
+      if (!simple) finish_tile(sums, height, columns, e, c, g.c_stride, e.residual_last ? residual : nullptr);
+      row += height;
+    }
+  }
+}
+
+// All panels over some groups that stay in L2 meanwhile.
+void run_block(const Region& g, const Epilogue& e, int64_t group, int64_t groups) {
+  const int64_t panels = gemm_panels(g.columns);
+  int64_t panel = 0;
+  if (g.rows <= simd::kGemmRows4)
+    for (; panel + 4 <= panels; panel += 4) run_groups(g, e, group, groups, panel, 4);
+  for (; panel + 2 <= panels; panel += 2) run_groups(g, e, group, groups, panel, 2);
+  if (panel < panels) run_groups(g, e, group, groups, panel, 1);
+}
+
+}  // namespace
+
+void run_region(const Region& g, const Epilogue& e) {
+  const int64_t row_bytes = g.segments * g.k * 4 + 1;
+  if (g.groups > 1) {
+    const int64_t fit = kBlockBytes / (row_bytes * g.rows);
+    const int64_t block = fit > 1 ? fit : 1;
+    for (int64_t group = 0; group < g.groups; group += block)
+      run_block(g, e, group, g.groups - group < block ? g.groups - group : block);
+    return;
+  }
+  // A single group is cut by rows.
+  const int64_t fit = kBlockBytes / row_bytes / simd::kGemmRows2 * simd::kGemmRows2;
+  const int64_t block = fit > simd::kGemmRows2 ? fit : simd::kGemmRows2;
+  for (int64_t row = 0; row < g.rows; row += block) {
+    const float* a[kMostSegments];
+    for (int64_t s = 0; s < g.segments; ++s) a[s] = g.a[s] ? g.a[s] + row * g.a_stride : nullptr;
+    Region part = g;
+    part.a = a;
+    part.rows = g.rows - row < block ? g.rows - row : block;
+    part.c = g.c + row * g.c_stride;
+    if (g.residual) part.residual = g.residual + row * e.residual_stride;
+    run_block(part, e, 0, 1);
+  }
+}
+
 namespace {
 
 void run_part(const GemmParams& p, int64_t outer, int64_t inner, int64_t row_begin, int64_t row_end,

@@ -28,6 +28,8 @@ inline constexpr int kDotTokens = 1;
 inline constexpr int kGemmRows1 = 6;
 inline constexpr int kGemmRows2 = 2;
 inline constexpr int kGemmRows4 = 1;
+// Pixels of a depthwise convolution's tile.
+inline constexpr int kDepthwisePixels = 4;
 // maddubs saturates on full-range codes, so dot_columns subtracts 128 from 8-bit codes itself.
 inline constexpr int kCode8Zero = 0;
 

@@ -26,6 +26,8 @@ inline constexpr int kTileTokens = 16;
 inline constexpr int kGemmRows1 = 14;
 inline constexpr int kGemmRows2 = 14;
 inline constexpr int kGemmRows4 = 6;
+// Pixels of a depthwise convolution's tile.
+inline constexpr int kDepthwisePixels = 8;
 // Tokens that dot_columns takes side by side.
 inline constexpr int kDotTokens = 4;
 // dot_columns multiplies 8-bit codes as they are; the caller subtracts 128 * sum(activations).

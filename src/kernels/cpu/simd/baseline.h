@@ -26,6 +26,7 @@ struct Bytes {
 
 inline constexpr int kTileTokens = 4;
 inline constexpr int kDotTokens = 1;
+inline constexpr int kDepthwisePixels = 2;
 inline constexpr int kGemmRows1 = 2;
 inline constexpr int kGemmRows2 = 1;
 inline constexpr int kGemmRows4 = 1;

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+// How a convolution's products find their left rows, and the scratch that takes. Private to kernels/cpu.
+#pragma once
+
+#include "kernels/cpu/conv.h"
+
+namespace nereid::kernels {
+
+enum class ConvWay : uint8_t {
+  kPlain,    // 1x1, stride 1: the image is the matrix
+  kInPlace,  // windows lie in the image as they are
+  kBanded,   // over zero-padded copies of some rows
+  kGathered  // windows are copied out one by one
+};
+
+constexpr bool conv_has_padding(const ConvShape& s) {
+  return s.pad_top != 0 || s.pad_left != 0 ||
+         (s.out_h - 1) * s.stride_h + (s.kernel_h - 1) * s.dilation_h + 1 > s.in_h ||
+         (s.out_w - 1) * s.stride_w + (s.kernel_w - 1) * s.dilation_w + 1 > s.in_w;
+}
+constexpr ConvWay conv_way(const ConvShape& s) {
+  const bool is_point = s.kernel_h == 1 && s.kernel_w == 1;
+  if (is_point && s.stride_h == 1 && s.stride_w == 1 && !conv_has_padding(s)) return ConvWay::kPlain;
+  // Tiles do not cross image rows: below 10 pixels they would be too low to feed the multipliers.
+  if (s.out_w < 10 || s.kernel_h * s.kernel_w > 64) return ConvWay::kGathered;
+  return conv_has_padding(s) ? ConvWay::kBanded : ConvWay::kInPlace;
+}
+
+// Elements between pixels of a band: rows of a tile 4 KiB apart would share one set of the L1 cache.
+constexpr int64_t conv_band_pixel(int64_t channels) {
+  return channels % 512 == 0 ? channels + 16 : channels;
+}
+constexpr int64_t conv_gather_stride(int64_t k) {
+  return (k + 15) / 16 * 16 + (k % 512 == 0 ? 16 : 0);
+}
+
+inline constexpr int64_t kConvBandBytes = 256 << 10;
+
+constexpr int64_t conv_band_row_bytes(const ConvShape& s) {
+  return ((s.out_w - 1) * s.stride_w + (s.kernel_w - 1) * s.dilation_w + 1) * conv_band_pixel(s.in_c / s.groups) * 4;
+}
+// Output rows of one band.
+constexpr int64_t conv_band_rows(const ConvShape& s) {
+  const int64_t in_rows = kConvBandBytes / conv_band_row_bytes(s) - ((s.kernel_h - 1) * s.dilation_h + 1);
+  const int64_t rows = in_rows > 0 ? in_rows / s.stride_h + 1 : 1;
+  return rows < s.out_h ? rows : s.out_h;
+}
+constexpr int64_t conv_gather_rows(int64_t k) {
+  const int64_t tiles = (int64_t{384} << 10) / (conv_gather_stride(k) * 4) / 14;
+  return (tiles > 1 ? tiles : 1) * 14;
+}
+
+// Of one worker, a multiple of 64.
+int64_t conv_worker_bytes(const ConvShape& s);
+
+}  // namespace nereid::kernels
