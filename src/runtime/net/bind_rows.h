@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+// The binders that bind_table.cc lists, one function an op. Private to runtime/net.
+#pragma once
+
+#include "kernels/cpu/epilogue.h"
+#include "runtime/net/binder.h"
+
+namespace nereid::runtime {
+
+NetBind bind_net_concat;
+NetBind bind_net_conv_last;
+NetBind bind_net_dense;
+NetBind bind_net_matmul;
+NetBind bind_net_program;
+NetBind bind_net_transpose;
+
+// The kernels' name of an activation; kUnsupported for those they lack.
+Result<kernels::Act> act_of(std::string_view name);
+
+// bias, residual and activation of a node, whose result has rows of `columns`: the pointers of `epilogue` are bound.
+Status bind_epilogue(NetBinder& binder, const graph::Node& node, size_t bias_input, int64_t columns,
+                     kernels::Epilogue& epilogue);
+
+}  // namespace nereid::runtime

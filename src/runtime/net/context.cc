@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "runtime/net/context.h"
+
+#include <algorithm>
+
+#include "runtime/net/graph_runner.h"
+
+namespace nereid::runtime {
+namespace {
+
+Status check(const graph::Value& input, const ops::TensorType& found) {
+  const ops::TensorType& wanted = input.type;
+  bool fits = wanted.is_tensor() == found.is_tensor();
+  if (fits && wanted.is_tensor()) {
+    fits = wanted.dtype == found.dtype;
+    if (wanted.shape.is_ranked()) {
+      fits = fits && wanted.shape.rank() == found.shape.rank();
+      for (int d = 0; fits && d < wanted.shape.rank(); ++d)
+        fits = !wanted.shape[d].is_static() || wanted.shape[d] == found.shape[d];
+    }
+  }
+  if (fits) return Status::ok();
+  return invalid_argument("input '{}' is {}, but the value given is {}", input.name, wanted.to_string(),
+                          found.to_string());
+}
+
+}  // namespace
+
+struct NetContext::Impl {
+  std::shared_ptr<const Network> network;
+  std::unique_ptr<GraphRunner> runner;
+  bool profiling = false;
+};
+
+NetContext::NetContext() : impl_(std::make_unique<Impl>()) {}
+NetContext::~NetContext() = default;
+
+std::unique_ptr<NetContext> NetContext::create(std::shared_ptr<const Network> network, ThreadPool& pool) {
+  std::unique_ptr<NetContext> context(new NetContext);
+  context->impl_->runner = std::make_unique<GraphRunner>(*network, network->graph(), pool);
+  context->impl_->network = std::move(network);
+  return context;
+}
+
+Status NetContext::set_input(size_t index, const ConstTensorView& tensor) {
+  const graph::Graph& g = impl_->network->graph();
+  NEREID_CHECK(index < g.inputs().size());
+  const graph::ValueId id = g.inputs()[index];
+  const ops::TensorType type{tensor.dtype, Shape::of(tensor.sizes)};
+  NEREID_RETURN_IF_ERROR(check(g.value(id), type));
+  impl_->runner->values()[static_cast<size_t>(id.v)] = {
+      .kind = NetValue::Kind::kTensor, .type = type, .data = tensor.data};
+  return Status::ok();
+}
+
+Status NetContext::set_input(size_t index, const ops::Datum& value) {
+  if (value.is_tensor()) return set_input(index, value.view());
+  const graph::Graph& g = impl_->network->graph();
+  NEREID_CHECK(index < g.inputs().size());
+  const graph::ValueId id = g.inputs()[index];
+  const ops::TensorType type = ops::type_of(value);
+  NEREID_RETURN_IF_ERROR(check(g.value(id), type));
+  impl_->runner->values()[static_cast<size_t>(id.v)] = {
+      .kind = NetValue::Kind::kDatum, .type = type, .data = nullptr, .datum = &value};
+  return Status::ok();
+}
+
+Status NetContext::run() {
+  const graph::Graph& g = impl_->network->graph();
+  for (graph::ValueId id : g.inputs())
+    if (impl_->runner->value(id).kind == NetValue::Kind::kNone)
+      return invalid_argument("the input '{}' ({}) is not given", g.value(id).name, g.value(id).type.to_string());
+  return impl_->runner->run(impl_->profiling);
+}
+
+ConstTensorView NetContext::output(size_t index) const {
+  const NetValue& v = impl_->runner->value(impl_->network->graph().outputs()[index]);
+  if (v.kind == NetValue::Kind::kDatum || v.kind == NetValue::Kind::kNone) return {};
+  return v.view();
+}
+
+ops::Datum NetContext::output_value(size_t index) const {
+  return GraphRunner::copy(impl_->runner->value(impl_->network->graph().outputs()[index]));
+}
+
+std::vector<std::string> NetContext::notes() const {
+  std::vector<std::string> notes;
+  impl_->runner->collect_notes(notes);
+  std::ranges::sort(notes);
+  notes.erase(std::unique(notes.begin(), notes.end()), notes.end());
+  return notes;
+}
+
+int64_t NetContext::memory_bytes() const {
+  return impl_->runner->memory_bytes();
+}
+
+void NetContext::set_profiling(bool on) {
+  impl_->profiling = on;
+}
+
+std::vector<NetProfile> NetContext::profile() const {
+  std::vector<NetProfile> out;
+  impl_->runner->collect_profile(out);
+  return out;
+}
+
+}  // namespace nereid::runtime
