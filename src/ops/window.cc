@@ -1,75 +1,128 @@
 // SPDX-License-Identifier: Apache-2.0
-// blackman_window, hamming_window, hann_window: sums of cosines that fade a piece of a signal in and out (Harris 1978).
-#include <cmath>
-#include <numbers>
+// Reading and fitting of sliding windows.
+#include "ops/window.h"
 
-#include "ops/elements.h"
-#include "ops/shape_rule.h"
+#include <algorithm>
 
 namespace nereid::ops {
 namespace {
 
-constexpr ArgSpec kInputs[] = {{.name = "size"}};
-constexpr ArgSpec kOutputs[] = {{.name = "y"}};
-constexpr AttrSpec kAttrs[] = {
-    {"dtype", AttrSpec::Kind::kString, "f32", "the type of the result"},
-    {"periodic", AttrSpec::Kind::kBool, "true", "the window would repeat after `size`, else it is symmetric"}};
+constexpr int64_t kMost = int64_t{1} << 30;
 
-DType dtype_of(const InferContext& ctx, size_t) {
-  return dtype_from_name(ctx.attrs.text("dtype")).value_or(DType::f32);
+Result<AutoPad> read_auto_pad(const std::string& text) {
+  if (text.empty() || text == "NOTSET") return AutoPad::kNotSet;
+  if (text == "SAME_UPPER") return AutoPad::kSameUpper;
+  if (text == "SAME_LOWER") return AutoPad::kSameLower;
+  if (text == "VALID") return AutoPad::kValid;
+  return invalid_argument("auto_pad is '{}'; it should be NOTSET, SAME_UPPER, SAME_LOWER or VALID", text);
 }
 
-Result<std::vector<TensorType>> infer(const InferContext& ctx) {
-  ShapeRule rule(ctx, kInputs);
-  NEREID_RETURN_IF_ERROR(rule.is_index(0));
-  if (rule.shape(0).elements().value_or(1) != 1) return invalid_argument("{} should be one number", rule.describe(0));
-  const auto dtype = dtype_from_name(ctx.attrs.text("dtype"));
-  if (!dtype || (!is_float(*dtype) && !is_integer(*dtype)))
-    return invalid_argument("a window has numbers, not elements of type '{}'", ctx.attrs.text("dtype"));
-  const auto size = known_integers(ctx, 0);
-  if (size && (*size)[0] < 0) return invalid_argument("the size of the window is {}", (*size)[0]);
-  return std::vector<TensorType>{{*dtype, {size ? Dim((*size)[0]) : Dim::unknown()}}};
-}
-
-// a - b cos(t) + c cos(2 t), t from 0 to 2 pi.
-struct Blackman {
-  static constexpr double kA = 0.42, kB = 0.5, kC = 0.08;
-};
-struct Hamming {
-  static constexpr double kA = 25.0 / 46.0, kB = 21.0 / 46.0, kC = 0;
-};
-struct Hann {
-  static constexpr double kA = 0.5, kB = 0.5, kC = 0;
-};
-
-template <typename W>
-Status evaluate(const EvalContext& ctx) {
-  Elements<double> y(ctx.outputs[0].elements());
-  const int64_t period = ctx.attrs.boolean("periodic") ? y.size() : y.size() - 1;
-  for (int64_t i = 0; i < y.size(); ++i) {
-    const double t = 2 * std::numbers::pi * static_cast<double>(i) / static_cast<double>(period);
-    y[i] = period == 0 ? 1 : W::kA - W::kB * std::cos(t) + W::kC * std::cos(2 * t);
-  }
-  return store<double>(ctx.outputs[0], y);
-}
-
-template <typename W>
-constexpr OpDef window(std::string_view name, std::string_view summary) {
-  return {.name = name,
-          .summary = summary,
-          .inputs = kInputs,
-          .outputs = kOutputs,
-          .attrs = kAttrs,
-          .infer = infer,
-          .evaluate = evaluate<W>,
-          .dtype_of = dtype_of};
+// The list, or `fallback` n times if it is empty or not an attribute of the op.
+Result<std::vector<int64_t>> read_list(const Attrs& attrs, std::string_view name, size_t n, int64_t fallback,
+                                       int64_t least) {
+  if (!attrs.has(name) || attrs.integers(name).empty()) return std::vector<int64_t>(n, fallback);
+  const std::vector<int64_t>& list = attrs.integers(name);
+  if (list.size() != n) return invalid_argument("{} has {} numbers and should have {}", name, list.size(), n);
+  for (int64_t v : list)
+    if (v < least || v > kMost)
+      return invalid_argument("{} holds {}; it should be {} to {}", name, v, least, kMost);
+  return list;
 }
 
 }  // namespace
 
-extern constexpr OpDef kBlackmanWindow =
-    window<Blackman>("blackman_window", "y = 0.42 - 0.5 cos t + 0.08 cos 2t, t from 0 to 2 pi");
-extern constexpr OpDef kHammingWindow = window<Hamming>("hamming_window", "y = 25/46 - 21/46 cos t, t from 0 to 2 pi");
-extern constexpr OpDef kHannWindow = window<Hann>("hann_window", "y = 0.5 - 0.5 cos t, t from 0 to 2 pi");
+WindowAxis::Taps WindowAxis::taps_within(int64_t o, int64_t low, int64_t high) const {
+  const int64_t s = start(o);
+  const int64_t first = s >= low ? 0 : (low - s + dilation - 1) / dilation;
+  const int64_t last = s >= high ? 0 : std::min(kernel, (high - s + dilation - 1) / dilation);
+  return {first, std::max(first, last)};
+}
+
+Result<Windows> read_windows(const Attrs& attrs, std::span<const int64_t> kernel) {
+  const size_t n = kernel.size();
+  Windows windows;
+  NEREID_TRY(const std::vector<int64_t> strides, read_list(attrs, "strides", n, 1, 1));
+  NEREID_TRY(const std::vector<int64_t> dilations, read_list(attrs, "dilations", n, 1, 1));
+  NEREID_TRY(const std::vector<int64_t> pads, read_list(attrs, "pads", 2 * n, 0, 0));
+  for (size_t i = 0; i < n; ++i) {
+    if (kernel[i] < 1 || kernel[i] > kMost)
+      return invalid_argument("axis {} of the kernel has size {}; it should be 1 to {}", i, kernel[i], kMost);
+    windows.axes.push_back({.kernel = kernel[i],
+                            .stride = strides[i],
+                            .dilation = dilations[i],
+                            .begin = pads[i],
+                            .end = pads[n + i],
+                            .in = 0,
+                            .out = 0});
+  }
+  if (attrs.has("auto_pad")) {
+    NEREID_TRY(windows.auto_pad, read_auto_pad(attrs.text("auto_pad")));
+  }
+  windows.ceil_mode = attrs.has("ceil_mode") && attrs.boolean("ceil_mode");
+  return windows;
+}
+
+Status fit(Windows& windows, size_t axis, int64_t in) {
+  WindowAxis& a = windows.axes[axis];
+  a.in = in;
+  if (windows.auto_pad == AutoPad::kSameUpper || windows.auto_pad == AutoPad::kSameLower) {
+    a.out = in == 0 ? 0 : (in - 1) / a.stride + 1;
+    const int64_t total = std::max<int64_t>(0, (a.out - 1) * a.stride + a.extent() - in);
+    a.begin = windows.auto_pad == AutoPad::kSameUpper ? total / 2 : total - total / 2;
+    a.end = total - a.begin;
+    return Status::ok();
+  }
+  if (windows.auto_pad == AutoPad::kValid) a.begin = a.end = 0;
+  const int64_t room = in + a.begin + a.end - a.extent();
+  if (room < 0)
+    return invalid_argument("a window over {} positions does not fit the padded size {} of spatial axis {}",
+                            a.extent(), in + a.begin + a.end, axis);
+  a.out = room / a.stride + 1;
+  // Rounding up adds a window that the end cuts off, unless it would start behind the input.
+  const bool rounds_up = windows.ceil_mode && windows.auto_pad == AutoPad::kNotSet && room % a.stride != 0;
+  if (rounds_up && a.out * a.stride < in + a.begin) ++a.out;
+  return Status::ok();
+}
+
+Status fit_image(Windows& windows, std::span<const int64_t> sizes) {
+  for (size_t i = 0; i < windows.axes.size(); ++i) NEREID_RETURN_IF_ERROR(fit(windows, i, sizes[i + 2]));
+  return Status::ok();
+}
+
+Result<Dim> fit_dim(const Windows& windows, size_t axis, const Dim& in) {
+  if (in.is_static()) {
+    Windows copy = windows;
+    NEREID_RETURN_IF_ERROR(fit(copy, axis, in.size()));
+    return Dim(copy.axes[axis].out);
+  }
+  const WindowAxis& a = windows.axes[axis];
+  const bool same = windows.auto_pad == AutoPad::kSameUpper || windows.auto_pad == AutoPad::kSameLower;
+  const int64_t padding = windows.auto_pad == AutoPad::kValid ? 0 : a.begin + a.end;
+  if (a.stride == 1 && (same || padding == a.extent() - 1)) return in;
+  return Dim::unknown();
+}
+
+Result<Shape> fit_shape(const Windows& windows, const Shape& image) {
+  std::vector<Dim> dims = {image[0], image[1]};
+  for (size_t i = 0; i < windows.axes.size(); ++i) {
+    NEREID_TRY(Dim d, fit_dim(windows, i, image[static_cast<int>(i) + 2]));
+    dims.push_back(std::move(d));
+  }
+  return Shape(std::move(dims));
+}
+
+Status is_image(const TensorType& type, std::string_view name) {
+  if (type.shape.rank() >= 3) return Status::ok();
+  return invalid_argument("{} {} should have a batch, a channel and at least one spatial dimension", name,
+                          type.to_string());
+}
+
+Positions::Positions(std::vector<int64_t> sizes) : sizes_(std::move(sizes)), at_(sizes_.size(), 0) {}
+
+int64_t product_of(std::span<const int64_t> sizes) {
+  int64_t n = 1;
+  for (int64_t s : sizes) n *= s;
+  return n;
+}
 
 }  // namespace nereid::ops
