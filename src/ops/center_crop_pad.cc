@@ -11,8 +11,7 @@ namespace {
 enum : size_t { kX, kSizes };
 constexpr ArgSpec kInputs[] = {{.name = "x"}, {.name = "shape"}};
 constexpr ArgSpec kOutputs[] = {{.name = "y"}};
-constexpr AttrSpec kAttrs[] = {
-    {"axes", AttrSpec::Kind::kInts, "[]", "the dimensions that shape is about; empty: all"}};
+constexpr AttrSpec kAttrs[] = {{"axes", AttrSpec::Kind::kInts, "[]", "the dimensions that shape is about; empty: all"}};
 
 Result<std::vector<TensorType>> infer(const InferContext& ctx) {
   ShapeRule rule(ctx, kInputs);

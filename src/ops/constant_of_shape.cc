@@ -39,9 +39,8 @@ Status evaluate(const EvalContext& ctx) {
 }
 
 constexpr ArgSpec kEyeInputs[] = {{.name = "x"}};
-constexpr AttrSpec kEyeAttrs[] = {
-    {"dtype", AttrSpec::Kind::kString, "\"\"", "the result's element type; empty: x's"},
-    {"k", AttrSpec::Kind::kInt, "0", "the diagonal of ones: y[i, i + k] = 1"}};
+constexpr AttrSpec kEyeAttrs[] = {{"dtype", AttrSpec::Kind::kString, "\"\"", "the result's element type; empty: x's"},
+                                  {"k", AttrSpec::Kind::kInt, "0", "the diagonal of ones: y[i, i + k] = 1"}};
 
 DType eye_dtype_of(const InferContext& ctx, size_t) {
   const std::string& name = ctx.attrs.text("dtype");

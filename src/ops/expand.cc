@@ -20,7 +20,8 @@ Result<std::vector<TensorType>> infer_expand(const InferContext& ctx) {
   const auto sizes = known_integers(ctx, kSizes);
   if (!sizes) {
     const Dim& count = rule.dim(kSizes, 0);
-    NEREID_TRY(Shape open, shape_of_rank(count.is_static() && count.size() < rule.rank(kX) ? Dim(rule.rank(kX)) : count));
+    NEREID_TRY(Shape open,
+               shape_of_rank(count.is_static() && count.size() < rule.rank(kX) ? Dim(rule.rank(kX)) : count));
     return std::vector<TensorType>{{dtype, std::move(open)}};
   }
   for (size_t i = 0; i < sizes->size(); ++i)

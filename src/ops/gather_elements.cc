@@ -55,8 +55,9 @@ Status evaluate(const EvalContext& ctx) {
 }  // namespace
 
 extern constexpr OpDef kGatherElements = {.name = "gather_elements",
-                                          .summary = "y[i, j, ...] = x[indices[i, j, ...], j, ...], likewise for "
-                                                     "another axis",
+                                          .summary =
+                                              "y[i, j, ...] = x[indices[i, j, ...], j, ...], likewise for "
+                                              "another axis",
                                           .inputs = kInputs,
                                           .outputs = kOutputs,
                                           .attrs = kAttrs,

@@ -24,8 +24,7 @@ Result<std::vector<TensorType>> infer(const InferContext& ctx) {
     return invalid_argument("{} should be one number", rule.describe(kDepth));
   const int rank = rule.rank(kIndices) + 1;
   const int64_t axis = ctx.attrs.integer("axis");
-  if (axis < -rank || axis >= rank)
-    return invalid_argument("axis is {}, but the result has {} dimensions", axis, rank);
+  if (axis < -rank || axis >= rank) return invalid_argument("axis is {}, but the result has {} dimensions", axis, rank);
   Dim depth = Dim::unknown();
   if (const ConstTensorView* known = ctx.constants[kDepth]; known != nullptr && known->elements() == 1) {
     depth = Dim(load<int64_t>(*known)[0]);
@@ -57,7 +56,8 @@ Status evaluate(const EvalContext& ctx) {
 
 extern constexpr OpDef kOneHot = {
     .name = "one_hot",
-    .summary = "y[..., i, ...] = values[i == indices[...] ? 1 : 0] for i < depth; -1 is the last, one outside is nowhere",
+    .summary =
+        "y[..., i, ...] = values[i == indices[...] ? 1 : 0] for i < depth; -1 is the last, one outside is nowhere",
     .inputs = kInputs,
     .outputs = kOutputs,
     .attrs = kAttrs,

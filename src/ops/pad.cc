@@ -8,10 +8,8 @@ namespace nereid::ops {
 namespace {
 
 enum : size_t { kX, kPads, kValue, kAxes };
-constexpr ArgSpec kInputs[] = {{.name = "x"},
-                               {.name = "pads"},
-                               {.name = "value", .optional = true},
-                               {.name = "axes", .optional = true}};
+constexpr ArgSpec kInputs[] = {
+    {.name = "x"}, {.name = "pads"}, {.name = "value", .optional = true}, {.name = "axes", .optional = true}};
 constexpr ArgSpec kOutputs[] = {{.name = "y"}};
 constexpr AttrSpec kAttrs[] = {
     {"mode", AttrSpec::Kind::kString, "constant",

@@ -70,7 +70,8 @@ Status evaluate(const EvalContext& ctx) {
       if constexpr (std::is_floating_point_v<T>) {
         values[i] = start + static_cast<T>(i) * delta;
       } else {
-        values[i] = static_cast<T>(static_cast<uint64_t>(start) + static_cast<uint64_t>(i) * static_cast<uint64_t>(delta));
+        values[i] =
+            static_cast<T>(static_cast<uint64_t>(start) + static_cast<uint64_t>(i) * static_cast<uint64_t>(delta));
       }
     }
     return store<T>(y, values);

@@ -49,8 +49,7 @@ Result<std::vector<TensorType>> infer(const InferContext& ctx) {
   if (zero && open >= 0) return invalid_argument("shape has both 0 and -1, so the size for -1 is undefined");
   for (int d = 0; d < rule.rank(kX); ++d)
     if (!copied[static_cast<size_t>(d)]) all.multiply(rule.dim(kX, d));
-  if (!all.fits || !given.fits)
-    return invalid_argument("{} or its new shape has too many elements", rule.describe(kX));
+  if (!all.fits || !given.fits) return invalid_argument("{} or its new shape has too many elements", rule.describe(kX));
   const auto rest = quotient(all, given);
   if (open >= 0) {
     if (!rest && all.is_static())
@@ -95,8 +94,9 @@ Result<std::vector<TensorType>> infer_flatten(const InferContext& ctx) {
 }  // namespace
 
 extern constexpr OpDef kReshapeTo = {.name = "reshape_to",
-                                     .summary = "x's elements in order under the sizes in shape; 0: x's size in that "
-                                                "place, -1 (once): what is left",
+                                     .summary =
+                                         "x's elements in order under the sizes in shape; 0: x's size in that "
+                                         "place, -1 (once): what is left",
                                      .inputs = kInputs,
                                      .outputs = kOutputs,
                                      .attrs = kAttrs,

@@ -63,8 +63,9 @@ Status evaluate(const EvalContext& ctx) {
 }  // namespace
 
 extern constexpr OpDef kScatterElements = {.name = "scatter_elements",
-                                           .summary = "y = x but y[indices[i, j, ...], j, ...] = updates[i, j, ...], "
-                                                      "likewise for another axis",
+                                           .summary =
+                                               "y = x but y[indices[i, j, ...], j, ...] = updates[i, j, ...], "
+                                               "likewise for another axis",
                                            .inputs = kInputs,
                                            .outputs = kOutputs,
                                            .attrs = kAttrs,

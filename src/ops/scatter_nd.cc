@@ -29,8 +29,7 @@ Result<std::vector<TensorType>> infer(const InferContext& ctx) {
   const int slices = static_cast<int>(depth.size());
   NEREID_RETURN_IF_ERROR(rule.has_rank(kUpdates, rows + rule.rank(kX) - slices));
   for (int d = 0; d < rows; ++d) NEREID_RETURN_IF_ERROR(rule.agree(kIndices, d, kUpdates, d));
-  for (int d = slices; d < rule.rank(kX); ++d)
-    NEREID_RETURN_IF_ERROR(rule.agree(kX, d, kUpdates, rows + d - slices));
+  for (int d = slices; d < rule.rank(kX); ++d) NEREID_RETURN_IF_ERROR(rule.agree(kX, d, kUpdates, rows + d - slices));
   return std::vector<TensorType>{rule.type(kX)};
 }
 

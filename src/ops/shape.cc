@@ -68,7 +68,8 @@ extern constexpr OpDef kShape = {.name = "shape",
                                  .evaluate = evaluate_shape,
                                  .cost = cost,
                                  .infers_any = true,
-                                 .dtype_of = dtype_of};
+                                 .dtype_of = dtype_of,
+                                 .of_sizes = true};
 
 extern constexpr OpDef kSize = {.name = "size",
                                 .summary = "y = how many elements x has",
@@ -79,6 +80,7 @@ extern constexpr OpDef kSize = {.name = "size",
                                 .evaluate = evaluate_size,
                                 .cost = cost,
                                 .infers_any = true,
-                                .dtype_of = dtype_of};
+                                .dtype_of = dtype_of,
+                                .of_sizes = true};
 
 }  // namespace nereid::ops

@@ -31,7 +31,8 @@ Cut cut(int64_t start, int64_t end, int64_t step, int64_t size) {
   const int64_t length = forward ? end - start : start - end;
   const uint64_t stride = forward ? static_cast<uint64_t>(step) : 0 - static_cast<uint64_t>(step);
   if (length <= 0) return {.start = 0, .step = step, .count = 0};
-  return {.start = start, .step = step, .count = static_cast<int64_t>((static_cast<uint64_t>(length) - 1) / stride) + 1};
+  return {
+      .start = start, .step = step, .count = static_cast<int64_t>((static_cast<uint64_t>(length) - 1) / stride) + 1};
 }
 
 Status check_lists(const ShapeRule& rule) {

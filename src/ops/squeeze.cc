@@ -73,14 +73,15 @@ Status evaluate(const EvalContext& ctx) {
 
 }  // namespace
 
-extern constexpr OpDef kSqueeze = {.name = "squeeze",
-                                   .summary = "x without the dimensions in axes, which have size 1; without axes: all such",
-                                   .inputs = kSqueezeInputs,
-                                   .outputs = kOutputs,
-                                   .attrs = {},
-                                   .infer = infer_squeeze,
-                                   .evaluate = evaluate,
-                                   .cost = cost_per_element<0>};
+extern constexpr OpDef kSqueeze = {
+    .name = "squeeze",
+    .summary = "x without the dimensions in axes, which have size 1; without axes: all such",
+    .inputs = kSqueezeInputs,
+    .outputs = kOutputs,
+    .attrs = {},
+    .infer = infer_squeeze,
+    .evaluate = evaluate,
+    .cost = cost_per_element<0>};
 
 extern constexpr OpDef kUnsqueeze = {.name = "unsqueeze",
                                      .summary = "x with dimensions of size 1 put in where axes say the result has them",

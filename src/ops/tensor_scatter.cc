@@ -7,13 +7,12 @@ namespace nereid::ops {
 namespace {
 
 enum : size_t { kCache, kUpdate, kPlaces };
-constexpr ArgSpec kInputs[] = {{.name = "past_cache"},
-                               {.name = "update"},
-                               {.name = "write_indices", .optional = true}};
+constexpr ArgSpec kInputs[] = {{.name = "past_cache"}, {.name = "update"}, {.name = "write_indices", .optional = true}};
 constexpr ArgSpec kOutputs[] = {{.name = "present_cache"}};
 constexpr AttrSpec kAttrs[] = {
     {"axis", AttrSpec::Kind::kInt, "-2", "the dimension of the steps, not the first; negative counts from the end"},
-    {"mode", AttrSpec::Kind::kString, "linear", "past the end of the cache: linear: refused; circular: from its start on"}};
+    {"mode", AttrSpec::Kind::kString, "linear",
+     "past the end of the cache: linear: refused; circular: from its start on"}};
 
 Result<std::vector<TensorType>> infer(const InferContext& ctx) {
   ShapeRule rule(ctx, kInputs);

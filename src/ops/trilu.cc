@@ -41,13 +41,14 @@ Status evaluate(const EvalContext& ctx) {
 
 }  // namespace
 
-extern constexpr OpDef kTrilu = {.name = "trilu",
-                                 .summary = "x[..., i, j] where j - i >= k (upper) or <= k (lower), else zero; without k: 0",
-                                 .inputs = kInputs,
-                                 .outputs = kOutputs,
-                                 .attrs = kAttrs,
-                                 .infer = infer,
-                                 .evaluate = evaluate,
-                                 .cost = cost_per_element<0>};
+extern constexpr OpDef kTrilu = {
+    .name = "trilu",
+    .summary = "x[..., i, j] where j - i >= k (upper) or <= k (lower), else zero; without k: 0",
+    .inputs = kInputs,
+    .outputs = kOutputs,
+    .attrs = kAttrs,
+    .infer = infer,
+    .evaluate = evaluate,
+    .cost = cost_per_element<0>};
 
 }  // namespace nereid::ops

@@ -15,7 +15,10 @@ bool gives_back_its_input(const graph::Graph& g, const graph::Node& node) {
   if (op == "scale") return node.attrs.real("factor") == 1.0;
   if (op == "split" || op == "concat") return node.inputs.size() == 1 && node.outputs.size() == 1;
   if (op == "cast" || op == "reshape") return g.value(node.inputs[0]).type == g.value(node.outputs[0]).type;
-  return op == "transpose" && std::ranges::is_sorted(node.attrs.integers("permutation"));
+  if (op != "transpose") return false;
+  const std::vector<int64_t>& permutation = node.attrs.integers("permutation");
+  return std::ranges::is_sorted(permutation) &&
+         (!permutation.empty() || g.value(node.inputs[0]).type.shape.rank() == 1);
 }
 
 }  // namespace

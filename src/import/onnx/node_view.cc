@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "import/onnx/element_type.h"
+#include "import/onnx/tensor_proto.h"
 #include "ops/attr_text.h"
 #include "ops/run.h"
 
@@ -21,6 +22,7 @@ Attr::AttributeType kind_of(const Attr& a) {
   if (a.has_s()) return Attr::STRING;
   if (a.has_t()) return Attr::TENSOR;
   if (a.has_g()) return Attr::GRAPH;
+  if (a.has_tp()) return Attr::TYPE_PROTO;
   if (a.floats_size() > 0) return Attr::FLOATS;
   if (a.ints_size() > 0) return Attr::INTS;
   if (a.strings_size() > 0) return Attr::STRINGS;
@@ -34,6 +36,7 @@ std::string_view kind_name(Attr::AttributeType kind) {
     case Attr::STRING: return "a text";
     case Attr::TENSOR: return "a tensor";
     case Attr::GRAPH: return "a graph";
+    case Attr::TYPE_PROTO: return "a type";
     case Attr::FLOATS: return "a list of floats";
     case Attr::INTS: return "a list of integers";
     case Attr::STRINGS: return "a list of texts";
@@ -175,6 +178,11 @@ Result<DType> NodeView::dtype(std::string_view name, std::optional<DType> fallba
   if (a == nullptr) return *fallback;
   if (a->i() < INT32_MIN || a->i() > INT32_MAX) return invalid_argument("there is no element type {}", a->i());
   return dtype_of_number(static_cast<int32_t>(a->i())).with(fmt::format("its attribute '{}'", name));
+}
+
+Result<ops::TensorType> NodeView::type_attr(std::string_view name) const {
+  NEREID_TRY(const Attr* a, find(name, Attr::TYPE_PROTO, false));
+  return read_type(a->tp()).with(fmt::format("its attribute '{}'", name));
 }
 
 std::string NodeView::base_name() const {

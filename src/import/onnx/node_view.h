@@ -37,6 +37,7 @@ class NodeView final : public NodeContext {
                                          std::optional<std::vector<std::string>> fallback) const override;
   Result<ops::Tensor> tensor(std::string_view name) const override;
   Result<DType> dtype(std::string_view name, std::optional<DType> fallback) const override;
+  Result<ops::TensorType> type_attr(std::string_view name) const override;
 
   Result<std::vector<ValueId>> emit_all(std::string_view op, std::vector<ValueId> inputs, ops::Attrs attrs,
                                         size_t results) override;

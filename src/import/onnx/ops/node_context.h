@@ -72,6 +72,8 @@ class NodeContext {
   virtual Result<ops::Tensor> tensor(std::string_view name) const = 0;
   // An element type by its number in the format ("to" of Cast). kInvalidArgument if there is none of that number.
   virtual Result<DType> dtype(std::string_view name, std::optional<DType> fallback = {}) const = 0;
+  // A whole type ("type" of Optional).
+  virtual Result<ops::TensorType> type_attr(std::string_view name) const = 0;
 
   // Emitting. Names are made from the node's. One result is expected by `emit`, as many as wanted by `emit_all`.
   virtual Result<std::vector<ValueId>> emit_all(std::string_view op, std::vector<ValueId> inputs, ops::Attrs attrs,
