@@ -29,8 +29,7 @@ Status evaluate(const EvalContext& ctx) {
   NEREID_RETURN_IF_ERROR(fit_image(windows, x.sizes));
   const bool with_padding = ctx.attrs.boolean("count_include_pad");
   return with_float(x.dtype, [&]<typename T>() {
-    Elements<T> y =
-        pool_axes(load<T>(x), x.sizes[0] * x.sizes[1], windows.axes, T(0), [](T a, T b) { return a + b; });
+    Elements<T> y = pool_axes(load<T>(x), x.sizes[0] * x.sizes[1], windows.axes, T(0), [](T a, T b) { return a + b; });
     Positions position({ctx.outputs[0].sizes.begin() + 2, ctx.outputs[0].sizes.end()});
     for (T& sum : y) {
       T count = 1;

@@ -40,8 +40,8 @@ Result<std::vector<TensorType>> infer(const InferContext& ctx) {
     if (!taps || *taps < 1) return invalid_argument("the sizes of block_shape should be positive and not too large");
     const Dim& rows = rule.dim(0, 1);
     if (rows.is_static() && rows.size() % *taps != 0)
-      return invalid_argument("dimension 1 of {} should be a multiple of {}, the elements of a block",
-                              rule.describe(0), *taps);
+      return invalid_argument("dimension 1 of {} should be a multiple of {}, the elements of a block", rule.describe(0),
+                              *taps);
     if (rows.is_static()) dims[1] = Dim(rows.size() / *taps);
   }
   if (image) {

@@ -96,8 +96,9 @@ Cost cost(const InferContext& ctx, std::span<const TensorType> outputs) {
 }  // namespace
 
 extern constexpr OpDef kConv = {.name = "conv",
-                                .summary = "y[n, m, o] = bias[m] + sum over c, k of w[m, c, k] x[n, c, o * stride + k * "
-                                           "dilation - pad]",
+                                .summary =
+                                    "y[n, m, o] = bias[m] + sum over c, k of w[m, c, k] x[n, c, o * stride + k * "
+                                    "dilation - pad]",
                                 .inputs = kInputs,
                                 .outputs = kOutputs,
                                 .attrs = kAttrs,

@@ -17,7 +17,8 @@ constexpr AttrSpec kAttrs[] = {
     {"group", AttrSpec::Kind::kInt, "1", "groups of channels that do not mix"},
     {"kernel_shape", AttrSpec::Kind::kInts, "[]", "spatial sizes of w; empty: as w has them"},
     {"output_padding", AttrSpec::Kind::kInts, "[]", "positions added at the end, one a spatial axis; empty: 0"},
-    {"output_shape", AttrSpec::Kind::kInts, "[]", "spatial sizes of y, from which the padding follows; empty: not given"},
+    {"output_shape", AttrSpec::Kind::kInts, "[]",
+     "spatial sizes of y, from which the padding follows; empty: not given"},
     {"pads", AttrSpec::Kind::kInts, "[]", "what is cut off: all begins, then all ends; empty: 0"},
     {"strides", AttrSpec::Kind::kInts, "[]", "steps, one a spatial axis; empty: 1"}};
 
@@ -187,8 +188,7 @@ Status evaluate(const EvalContext& ctx) {
   const ConstTensorView &x = ctx.inputs[0], &w = ctx.inputs[1], &bias = ctx.inputs[2];
   NEREID_TRY(Windows windows, read_windows(ctx.attrs, std::span(w.sizes).subspan(2)));
   NEREID_TRY(const Extras extras, read_extras(ctx.attrs, windows.axes.size()));
-  for (size_t i = 0; i < windows.axes.size(); ++i)
-    NEREID_RETURN_IF_ERROR(place(windows, extras, i, x.sizes[i + 2]));
+  for (size_t i = 0; i < windows.axes.size(); ++i) NEREID_RETURN_IF_ERROR(place(windows, extras, i, x.sizes[i + 2]));
   return with_float(x.dtype, [&]<typename T>() {
     Elements<T> y(ctx.outputs[0].elements(), T(0));
     const int64_t channels = ctx.outputs[0].sizes[1];

@@ -9,13 +9,9 @@ namespace {
 
 constexpr ArgSpec kInputs[] = {{.name = "x"}};
 constexpr ArgSpec kOutputs[] = {{.name = "y"}};
-constexpr AttrSpec kAttrs[] = {kPoolAutoPad,
-                               kPoolCeilMode,
-                               kPoolDilations,
-                               kPoolKernelShape,
-                               {"p", AttrSpec::Kind::kFloat, "2.0", "which norm"},
-                               kPoolPads,
-                               kPoolStrides};
+constexpr AttrSpec kAttrs[] = {
+    kPoolAutoPad, kPoolCeilMode, kPoolDilations, kPoolKernelShape, {"p", AttrSpec::Kind::kFloat, "2.0", "which norm"},
+    kPoolPads,    kPoolStrides};
 
 Result<std::vector<TensorType>> infer(const InferContext& ctx) {
   ShapeRule rule(ctx, kInputs);

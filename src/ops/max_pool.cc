@@ -73,11 +73,11 @@ Status with_indices(const EvalContext& ctx, const Windows& windows, const Elemen
   Elements<Best<T>> best(x.size());
   for (int64_t i = 0; i < x.size(); ++i) best[i] = {x[i], i};
   // A window that sees nothing but padding points nowhere.
-  best = pool_axes(std::move(best), planes, windows.axes, Best<T>{least<T>(), -1},
-                   [](const Best<T>& a, const Best<T>& b) {
-                     if (b.index < 0) return a;
-                     return a.index < 0 || beats(b.value, a.value) ? b : a;
-                   });
+  best =
+      pool_axes(std::move(best), planes, windows.axes, Best<T>{least<T>(), -1}, [](const Best<T>& a, const Best<T>& b) {
+        if (b.index < 0) return a;
+        return a.index < 0 || beats(b.value, a.value) ? b : a;
+      });
   Elements<T> y(best.size());
   Elements<int64_t> indices(best.size());
   for (int64_t i = 0; i < best.size(); ++i) {

@@ -155,11 +155,11 @@ T pool_bin(const T* plane, int64_t width, const Line<T>& rows, const Line<T>& co
   for (int64_t i = oh * rows.a_bin; i < (oh + 1) * rows.a_bin; ++i)
     for (int64_t j = ow * columns.a_bin; j < (ow + 1) * columns.a_bin; ++j) {
       const size_t r = static_cast<size_t>(i), c = static_cast<size_t>(j);
-      const T corners[4] = {rows.low_weight[r] * columns.low_weight[c] * plane[rows.low[r] * width + columns.low[c]],
-                            rows.low_weight[r] * columns.high_weight[c] * plane[rows.low[r] * width + columns.high[c]],
-                            rows.high_weight[r] * columns.low_weight[c] * plane[rows.high[r] * width + columns.low[c]],
-                            rows.high_weight[r] * columns.high_weight[c] *
-                                plane[rows.high[r] * width + columns.high[c]]};
+      const T corners[4] = {
+          rows.low_weight[r] * columns.low_weight[c] * plane[rows.low[r] * width + columns.low[c]],
+          rows.low_weight[r] * columns.high_weight[c] * plane[rows.low[r] * width + columns.high[c]],
+          rows.high_weight[r] * columns.low_weight[c] * plane[rows.high[r] * width + columns.low[c]],
+          rows.high_weight[r] * columns.high_weight[c] * plane[rows.high[r] * width + columns.high[c]]};
       if (largest) {
         // The largest of the weighted corners, not of their sums: so the format's tests have it.
         const T best = *std::max_element(corners, corners + 4);
@@ -204,8 +204,7 @@ Status evaluate_align(const EvalContext& ctx) {
         const T* plane = x.data() + (images[r] * channels + c) * h * w;
         for (int64_t oh = 0; oh < bins_h; ++oh)
           for (int64_t ow = 0; ow < bins_w; ++ow)
-            y[((r * channels + c) * bins_h + oh) * bins_w + ow] =
-                pool_bin(plane, w, rows, columns, oh, ow, largest);
+            y[((r * channels + c) * bins_h + oh) * bins_w + ow] = pool_bin(plane, w, rows, columns, oh, ow, largest);
       }
     }
     return store<T>(ctx.outputs[0], y);
@@ -223,8 +222,9 @@ extern constexpr OpDef kMaxRoiPool = {.name = "max_roi_pool",
                                       .evaluate = evaluate_max,
                                       .cost = cost_per_element<4>};
 extern constexpr OpDef kRoiAlign = {.name = "roi_align",
-                                    .summary = "y[r] = mean or largest of interpolated points of each bin of region r = "
-                                               "[x1, y1, x2, y2] of image batch_indices[r]",
+                                    .summary =
+                                        "y[r] = mean or largest of interpolated points of each bin of region r = "
+                                        "[x1, y1, x2, y2] of image batch_indices[r]",
                                     .inputs = kAlignInputs,
                                     .outputs = kOutputs,
                                     .attrs = kAlignAttrs,

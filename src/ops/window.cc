@@ -24,8 +24,7 @@ Result<std::vector<int64_t>> read_list(const Attrs& attrs, std::string_view name
   const std::vector<int64_t>& list = attrs.integers(name);
   if (list.size() != n) return invalid_argument("{} has {} numbers and should have {}", name, list.size(), n);
   for (int64_t v : list)
-    if (v < least || v > kMost)
-      return invalid_argument("{} holds {}; it should be {} to {}", name, v, least, kMost);
+    if (v < least || v > kMost) return invalid_argument("{} holds {}; it should be {} to {}", name, v, least, kMost);
   return list;
 }
 
@@ -75,8 +74,8 @@ Status fit(Windows& windows, size_t axis, int64_t in) {
   if (windows.auto_pad == AutoPad::kValid) a.begin = a.end = 0;
   const int64_t room = in + a.begin + a.end - a.extent();
   if (room < 0)
-    return invalid_argument("a window over {} positions does not fit the padded size {} of spatial axis {}",
-                            a.extent(), in + a.begin + a.end, axis);
+    return invalid_argument("a window over {} positions does not fit the padded size {} of spatial axis {}", a.extent(),
+                            in + a.begin + a.end, axis);
   a.out = room / a.stride + 1;
   // Rounding up adds a window that the end cuts off, unless it would start behind the input.
   const bool rounds_up = windows.ceil_mode && windows.auto_pad == AutoPad::kNotSet && room % a.stride != 0;
