@@ -56,20 +56,6 @@ Status one_dtype(const ShapeRule& rule, size_t first, size_t count) {
   return Status::ok();
 }
 
-bool is_unsigned(DType dtype) {
-  switch (dtype) {
-    case DType::u2:
-    case DType::u4:
-    case DType::u8:
-    case DType::u16:
-    case DType::u32:
-    case DType::u64:
-      return true;
-    default:
-      return false;
-  }
-}
-
 int bits_of(DType dtype) {
   const DTypeInfo& info = dtype_info(dtype);
   return info.block_bytes * 8 / info.block_elements;

@@ -2,9 +2,7 @@
 // What ops share whose result has, in each place, a function of the inputs' elements in the same place after numpy's
 // broadcasting.
 //
-// They compute in one of three types that hold every number of the tensor's dtype: double for floats (results of
-// narrower ones are rounded once), int64_t for signed and uint64_t for unsigned integers and bool, which wrap when
-// stored.
+// They compute in wide types (ops/wide.h): results of narrow floats are rounded once, integers wrap when stored.
 #pragma once
 
 #include <cstdint>
@@ -15,6 +13,7 @@
 #include "ops/elements.h"
 #include "ops/op.h"
 #include "ops/shape_rule.h"
+#include "ops/wide.h"
 
 namespace nereid::ops {
 
@@ -48,16 +47,7 @@ Result<Shape> broadcast_inputs(const ShapeRule& rule, size_t first, size_t count
 // All inputs have the element type of the first.
 Status one_dtype(const ShapeRule& rule, size_t first, size_t count);
 
-bool is_unsigned(DType dtype);  // u2...u64
-int bits_of(DType dtype);       // of one element; plain types but string
-
-template <typename F>
-Status with_wide(DType dtype, F&& f) {
-  if (is_float(dtype)) return f.template operator()<double>();
-  if (dtype == DType::boolean || is_unsigned(dtype)) return f.template operator()<uint64_t>();
-  if (is_integer(dtype)) return f.template operator()<int64_t>();
-  return no_such_elements(dtype);
-}
+int bits_of(DType dtype);  // of one element; plain types but string
 
 // y = f(a, b): two inputs read as T, the result as R.
 template <typename T, typename R, typename F>
