@@ -7,6 +7,7 @@
 #   make bench     micro-benchmarks
 #   make check     test + format + headers + sanitized parser tests + fuzzers (FUZZ_SECONDS=60 each)
 #   make asan tsan the whole suite under a sanitizer          make fuzz    the fuzzers alone
+#   make conformance-onnx  the onnx package's backend tests, one line a group (ARGS='--match Conv' and the like)
 #   make format    formats the sources                        make docs    the generated reference pages
 #   make wheel cuda  later milestones                         make clean   removes build products, keeps models
 #   make install   into PREFIX (/usr/local)
@@ -17,10 +18,10 @@ PREFIX ?= /usr/local
 FUZZ_SECONDS ?= 60
 export FUZZ_SECONDS
 .DEFAULT_GOAL := help
-.PHONY: help demo test build bench format check wheel cuda asan tsan fuzz docs clean install lint
+.PHONY: help demo test build bench conformance-onnx format check wheel cuda asan tsan fuzz docs clean install lint
 
 help:
-	@sed -n '2,14s/^# \{0,1\}//p' Makefile
+	@sed -n '2,15s/^# \{0,1\}//p' Makefile
 
 demo:
 	@scripts/bootstrap
@@ -41,6 +42,11 @@ test:
 	@scripts/fetch_models --only demo --only test
 	@scripts/build release
 	@scripts/test release
+
+conformance-onnx:
+	@scripts/bootstrap build conformance
+	@scripts/build release nereid
+	@build/venv/bin/python tests/conformance/onnx/run.py $(ARGS)
 
 lint:
 	@tools/check_layers

@@ -11,6 +11,7 @@ int bench_command(Arguments args);
 int detokenize_command(Arguments args);
 int doctor_command(Arguments args);
 int eval_command(Arguments args);
+int infer_command(Arguments args);
 int inspect_command(Arguments args);
 int models_command(Arguments args);
 int run_command(Arguments args);
@@ -24,6 +25,7 @@ constexpr Command kCommands[] = {
     {"models", "lists, fetches and finds models by name", models_command},
     {"bench", "measures how fast a language model runs here", bench_command},
     {"eval", "measures how well a language model foretells a text", eval_command},
+    {"infer", "runs a model once: inputs from files, outputs into files", infer_command},
     {"inspect", "tells what is in a model or an engine", inspect_command},
     {"tokenize", "turns text into token ids", tokenize_command},
     {"detokenize", "turns token ids into text", detokenize_command},

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Feeds any bytes to the readers of .npy and .npz; what they accept must come back the same when written and read
 // again. Corpus: tests/corpus/npy_fuzz.
+#include <algorithm>
 #include <cstdlib>
 
 #include "import/npy/npy.h"
