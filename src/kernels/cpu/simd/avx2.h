@@ -111,6 +111,40 @@ inline F32 scale_by_pow2(F32 a, F32 n) {
           _mm256_castsi256_ps(_mm256_add_epi32(_mm256_castps_si256(a.hi), hi))};
 }
 
+// Comparisons are false where either side is NaN.
+struct Mask {
+  __m256 lo, hi;
+};
+inline Mask less(F32 a, F32 b) {
+  return {_mm256_cmp_ps(a.lo, b.lo, _CMP_LT_OQ), _mm256_cmp_ps(a.hi, b.hi, _CMP_LT_OQ)};
+}
+inline Mask less_equal(F32 a, F32 b) {
+  return {_mm256_cmp_ps(a.lo, b.lo, _CMP_LE_OQ), _mm256_cmp_ps(a.hi, b.hi, _CMP_LE_OQ)};
+}
+inline Mask equal(F32 a, F32 b) {
+  return {_mm256_cmp_ps(a.lo, b.lo, _CMP_EQ_OQ), _mm256_cmp_ps(a.hi, b.hi, _CMP_EQ_OQ)};
+}
+inline F32 select(Mask m, F32 yes, F32 no) {
+  return {_mm256_blendv_ps(no.lo, yes.lo, m.lo), _mm256_blendv_ps(no.hi, yes.hi, m.hi)};
+}
+inline F32 floor(F32 a) {
+  return {_mm256_floor_ps(a.lo), _mm256_floor_ps(a.hi)};
+}
+// Normal a > 0 is mantissa * 2^exponent, the mantissa in [1, 2).
+inline __m256 exponent8(__m256 a) {
+  return _mm256_cvtepi32_ps(_mm256_sub_epi32(_mm256_srli_epi32(_mm256_castps_si256(a), 23), _mm256_set1_epi32(127)));
+}
+inline F32 exponent(F32 a) {
+  return {exponent8(a.lo), exponent8(a.hi)};
+}
+inline __m256 mantissa8(__m256 a) {
+  const __m256 bits = _mm256_and_ps(a, _mm256_castsi256_ps(_mm256_set1_epi32(0x007fffff)));
+  return _mm256_or_ps(bits, _mm256_set1_ps(1.0f));
+}
+inline F32 mantissa(F32 a) {
+  return {mantissa8(a.lo), mantissa8(a.hi)};
+}
+
 // dst[j][i] = src[i][j] for i < n, 0 beyond; 16 x 16 numbers, strides in elements.
 inline void transpose8(const float* src, int64_t src_stride, int n, float* dst, int64_t dst_stride) {
   __m256 r[8], t[8];

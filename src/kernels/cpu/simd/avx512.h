@@ -95,6 +95,33 @@ inline F32 scale_by_pow2(F32 a, F32 n) {
   return {_mm512_scalef_ps(a.v, n.v)};
 }
 
+// Comparisons are false where either side is NaN.
+struct Mask {
+  __mmask16 v;
+};
+inline Mask less(F32 a, F32 b) {
+  return {_mm512_cmp_ps_mask(a.v, b.v, _CMP_LT_OQ)};
+}
+inline Mask less_equal(F32 a, F32 b) {
+  return {_mm512_cmp_ps_mask(a.v, b.v, _CMP_LE_OQ)};
+}
+inline Mask equal(F32 a, F32 b) {
+  return {_mm512_cmp_ps_mask(a.v, b.v, _CMP_EQ_OQ)};
+}
+inline F32 select(Mask m, F32 yes, F32 no) {
+  return {_mm512_mask_blend_ps(m.v, no.v, yes.v)};
+}
+inline F32 floor(F32 a) {
+  return {_mm512_roundscale_ps(a.v, _MM_FROUND_TO_NEG_INF | _MM_FROUND_NO_EXC)};
+}
+// Normal a > 0 is mantissa * 2^exponent, the mantissa in [1, 2).
+inline F32 exponent(F32 a) {
+  return {_mm512_getexp_ps(a.v)};
+}
+inline F32 mantissa(F32 a) {
+  return {_mm512_getmant_ps(a.v, _MM_MANT_NORM_1_2, _MM_MANT_SIGN_zero)};
+}
+
 // dst[j][i] = src[i][j] for i < n, 0 beyond; 16 x 16 numbers, strides in elements.
 inline void transpose16(const float* src, int64_t src_stride, int n, float* dst, int64_t dst_stride) {
   __m512 r[16], t[16];

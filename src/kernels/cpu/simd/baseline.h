@@ -102,10 +102,15 @@ inline F32 abs(const F32& a) {
 inline F32 sqrt(const F32& a) {
   return lanes(a, [](float x) { return __builtin_sqrtf(x); });
 }
-// Nearest, ties to even: adding and taking away 1.5 * 2^23 rounds any |x| < 2^22.
+// Nearest, ties to even: adding and taking away 2^23 rounds any magnitude below it; those above are whole.
 inline F32 round(const F32& a) {
-  const V4f big = {12582912.0f, 12582912.0f, 12582912.0f, 12582912.0f};
-  return quarters<F32>([&](int i) { return (a.v[i] + big) - big; });
+  const V4f big = {8388608.0f, 8388608.0f, 8388608.0f, 8388608.0f};
+  return quarters<F32>([&](int i) {
+    const V4i sign = reinterpret_cast<V4i>(a.v[i]) & INT32_MIN;
+    const V4f size = reinterpret_cast<V4f>(reinterpret_cast<V4i>(a.v[i]) ^ sign);
+    const V4f whole = size < big ? (size + big) - big : size;
+    return reinterpret_cast<V4f>(reinterpret_cast<V4i>(whole) | sign);
+  });
 }
 inline float reduce_add(const F32& a) {
   const V4f s = (a.v[0] + a.v[1]) + (a.v[2] + a.v[3]);
@@ -126,6 +131,35 @@ inline I32 to_i32(const F32& a) {
 inline F32 scale_by_pow2(const F32& a, const F32& n) {
   const I32 e = to_i32(n);
   return quarters<F32>([&](int i) { return reinterpret_cast<V4f>(reinterpret_cast<V4i>(a.v[i]) + (e.v[i] << 23)); });
+}
+
+// Comparisons are false where either side is NaN.
+struct Mask {
+  V4i v[4];
+};
+inline Mask less(const F32& a, const F32& b) {
+  return quarters<Mask>([&](int i) { return a.v[i] < b.v[i]; });
+}
+inline Mask less_equal(const F32& a, const F32& b) {
+  return quarters<Mask>([&](int i) { return a.v[i] <= b.v[i]; });
+}
+inline Mask equal(const F32& a, const F32& b) {
+  return quarters<Mask>([&](int i) { return a.v[i] == b.v[i]; });
+}
+inline F32 select(const Mask& m, const F32& yes, const F32& no) {
+  return quarters<F32>([&](int i) { return m.v[i] ? yes.v[i] : no.v[i]; });
+}
+inline F32 floor(const F32& a) {
+  return lanes(a, [](float x) { return __builtin_floorf(x); });
+}
+// Normal a > 0 is mantissa * 2^exponent, the mantissa in [1, 2).
+inline F32 exponent(const F32& a) {
+  return quarters<F32>(
+      [&](int i) { return __builtin_convertvector((reinterpret_cast<V4i>(a.v[i]) >> 23) - 127, V4f); });
+}
+inline F32 mantissa(const F32& a) {
+  return quarters<F32>(
+      [&](int i) { return reinterpret_cast<V4f>((reinterpret_cast<V4i>(a.v[i]) & 0x007fffff) | 0x3f800000); });
 }
 
 // dst[j][i] = src[i][j] for i < n, 0 beyond; 16 x 16 numbers, strides in elements.
