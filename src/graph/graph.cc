@@ -25,7 +25,20 @@ ValueId Graph::add_value(Value value) {
   const ValueId id{static_cast<int32_t>(values_.size())};
   by_name_.emplace(value.name, id.v);
   values_.push_back(std::move(value));
+  uses_.emplace_back();
   return id;
+}
+
+void Graph::use(NodeId node) {
+  for (ValueId in : nodes_[static_cast<size_t>(node.v)].inputs) {
+    if (!in.valid()) continue;
+    std::vector<NodeId>& uses = uses_[static_cast<size_t>(in.v)];
+    if (std::ranges::find(uses, node) == uses.end()) uses.push_back(node);
+  }
+}
+
+void Graph::place_from(size_t position) {
+  for (size_t i = position; i < order_.size(); ++i) places_[static_cast<size_t>(order_[i].v)] = i;
 }
 
 ValueId Graph::add_input(std::string name, ops::TensorType type) {
@@ -112,7 +125,7 @@ Status Graph::bind_arguments(const ops::OpDef& op, std::vector<ValueId>& inputs)
 
 Result<std::vector<ValueId>> Graph::place_node(size_t position, std::string_view op_name, std::vector<ValueId> inputs,
                                                ops::Attrs attrs, std::string name, std::vector<std::string> names,
-                                               std::vector<std::shared_ptr<const Graph>> regions) {
+                                               std::vector<std::shared_ptr<const Graph>> regions, bool doubtful) {
   if (names.empty() && name.empty()) name = op_name;
   const std::string where = fmt::format("{} %{}", op_name, names.empty() ? name : names[0]);
   const ops::OpDef* op = ops::find_op(op_name);
@@ -125,13 +138,18 @@ Result<std::vector<ValueId>> Graph::place_node(size_t position, std::string_view
   Node fresh{
       .op = op, .inputs = std::move(inputs), .outputs = {}, .attrs = std::move(attrs), .regions = std::move(regions)};
   const size_t wanted = names.empty() ? op->outputs.size() : names.size();
-  NEREID_TRY(auto results, infer_results(fresh, wanted).with(where));
+  auto inferred = infer_results(fresh, wanted);
+  if (!inferred.is_ok() && doubtful) inferred = unknown_results(fresh, wanted);
+  NEREID_TRY(auto results, std::move(inferred).with(where));
   if (!names.empty() && names.size() != results.size())
     return invalid_argument("{}: {} results are named, but the op has {} here", where, names.size(), results.size());
 
   const NodeId node{static_cast<int32_t>(nodes_.size())};
   nodes_.push_back(std::move(fresh));
   order_.insert(order_.begin() + static_cast<ptrdiff_t>(position), node);
+  places_.push_back(position);
+  place_from(position);
+  use(node);
   std::vector<ValueId> outputs;
   for (size_t i = 0; i < results.size(); ++i) {
     std::string result_name = !names.empty() ? std::move(names[i]) : i == 0 ? name : fmt::format("{}.{}", name, i);
@@ -160,6 +178,27 @@ Result<std::vector<ValueId>> Graph::add_node(std::string_view op, std::vector<Va
                                              std::vector<std::string> names,
                                              std::vector<std::shared_ptr<const Graph>> regions) {
   return place_node(order_.size(), op, std::move(inputs), std::move(attrs), {}, std::move(names), std::move(regions));
+}
+
+Result<std::vector<ValueId>> Graph::add_doubtful_node(std::string_view op, std::vector<ValueId> inputs,
+                                                      ops::Attrs attrs, std::vector<std::string> names) {
+  return place_node(order_.size(), op, std::move(inputs), std::move(attrs), {}, std::move(names), {}, true);
+}
+
+std::vector<ops::TensorType> Graph::unknown_results(const Node& node, size_t wanted) const {
+  std::vector<const ops::TensorType*> types;
+  DType first = DType::f32;
+  for (size_t i = node.inputs.size(); i-- > 0;) {
+    const ValueId id = node.inputs[i];
+    types.insert(types.begin(), id.valid() ? &value(id).type : nullptr);
+    if (id.valid()) first = value(id).type.dtype;
+  }
+  const std::vector<const ConstTensorView*> constants(types.size(), nullptr);
+  const ops::InferContext context{.inputs = types, .constants = constants, .attrs = node.attrs};
+  std::vector<ops::TensorType> out;
+  for (size_t i = 0; i < wanted; ++i)
+    out.push_back({node.op->dtype_of != nullptr ? node.op->dtype_of(context, i) : first, Shape::unranked()});
+  return out;
 }
 
 Result<std::vector<ops::TensorType>> Graph::infer_results(const Node& node, size_t wanted) const {
@@ -204,9 +243,8 @@ std::vector<ValueId> Graph::constants() const {
 }
 
 std::vector<NodeId> Graph::users(ValueId id) const {
-  std::vector<NodeId> result;
-  for (NodeId n : order_)
-    if (std::ranges::find(node(n).inputs, id) != node(n).inputs.end()) result.push_back(n);
+  std::vector<NodeId> result = uses_[static_cast<size_t>(id.v)];
+  std::ranges::sort(result, {}, [&](NodeId n) { return position_of(n); });
   return result;
 }
 
@@ -214,19 +252,30 @@ bool Graph::is_output(ValueId id) const {
   return std::ranges::find(outputs_, id) != outputs_.end();
 }
 
-size_t Graph::position_of(NodeId id) const {
-  auto it = std::ranges::find(order_, id);
-  NEREID_CHECK(it != order_.end());
-  return static_cast<size_t>(it - order_.begin());
-}
-
 Result<std::vector<ValueId>> Graph::insert_node(NodeId before, std::string_view op, std::vector<ValueId> inputs,
                                                 ops::Attrs attrs, std::string name) {
   return place_node(position_of(before), op, std::move(inputs), std::move(attrs), std::move(name), {});
 }
 
+Result<std::vector<ValueId>> Graph::insert_node(NodeId before, std::string_view op, std::vector<ValueId> inputs,
+                                                ops::Attrs attrs, std::vector<std::string> names,
+                                                std::vector<std::shared_ptr<const Graph>> regions) {
+  return place_node(position_of(before), op, std::move(inputs), std::move(attrs), {}, std::move(names),
+                    std::move(regions));
+}
+
+void Graph::set_region(NodeId id, size_t index, std::shared_ptr<const Graph> region) {
+  nodes_[static_cast<size_t>(id.v)].regions[index] = std::move(region);
+}
+
 void Graph::replace_all_uses(ValueId from, ValueId to) {
-  for (NodeId n : order_) std::ranges::replace(nodes_[static_cast<size_t>(n.v)].inputs, from, to);
+  if (from == to) return;
+  std::vector<NodeId> uses = std::move(uses_[static_cast<size_t>(from.v)]);
+  uses_[static_cast<size_t>(from.v)].clear();
+  for (NodeId n : uses) {
+    std::ranges::replace(nodes_[static_cast<size_t>(n.v)].inputs, from, to);
+    use(n);
+  }
   std::ranges::replace(outputs_, from, to);
 }
 
@@ -238,7 +287,11 @@ void Graph::erase_node(NodeId id) {
     by_name_.erase(v.name);
     v.producer = {};
   }
-  order_.erase(order_.begin() + static_cast<ptrdiff_t>(position_of(id)));
+  for (ValueId in : dead.inputs)
+    if (in.valid()) std::erase(uses_[static_cast<size_t>(in.v)], id);
+  const size_t position = position_of(id);
+  order_.erase(order_.begin() + static_cast<ptrdiff_t>(position));
+  place_from(position);
   dead = {};
 }
 
@@ -288,6 +341,7 @@ Status Graph::sort() {
   if (sorted.size() != order_.size())
     return internal("graph '{}' has a cycle among {} of its nodes", name_, order_.size() - sorted.size());
   order_ = std::move(sorted);
+  place_from(0);
   return Status::ok();
 }
 

@@ -93,6 +93,10 @@ class Graph {
   Result<std::vector<ValueId>> add_node(std::string_view op, std::vector<ValueId> inputs, ops::Attrs attrs,
                                         std::vector<std::string> names,
                                         std::vector<std::shared_ptr<const Graph>> regions);
+  // A node whose shape rule refuses what is known of its inputs, which may never run (a branch not taken): its results
+  // are unranked. If it does run, the op says what is wrong.
+  Result<std::vector<ValueId>> add_doubtful_node(std::string_view op, std::vector<ValueId> inputs, ops::Attrs attrs,
+                                                 std::vector<std::string> names);
   // As add_node for ops with one result.
   Result<ValueId> add(std::string_view op, std::vector<ValueId> inputs, ops::Attrs attrs = {}, std::string name = {});
 
@@ -106,8 +110,9 @@ class Graph {
   size_t value_count() const { return values_.size(); }  // ids are dense in [0, value_count); dead ones stay
   ValueId find_value(std::string_view name) const;       // invalid if none
   std::vector<ValueId> constants() const;                // those that a node reads or that are outputs, oldest first
-  std::vector<NodeId> users(ValueId id) const;           // nodes that read it, in order
+  std::vector<NodeId> users(ValueId id) const;           // nodes that read it, in order; cheap
   bool is_output(ValueId id) const;
+  size_t position_of(NodeId id) const { return places_[static_cast<size_t>(id.v)]; }  // in the order; of live nodes
 
   // What the op's shape rule says of a node's results, of which it has `wanted`.
   Result<std::vector<ops::TensorType>> infer_results(const Node& node, size_t wanted) const;
@@ -115,6 +120,12 @@ class Graph {
   // Rewriting (passes). Positions: new nodes go before `before`. The caller keeps the order valid, or calls sort().
   Result<std::vector<ValueId>> insert_node(NodeId before, std::string_view op, std::vector<ValueId> inputs,
                                            ops::Attrs attrs = {}, std::string name = {});
+  // The same for nodes with regions, one name a result.
+  Result<std::vector<ValueId>> insert_node(NodeId before, std::string_view op, std::vector<ValueId> inputs,
+                                           ops::Attrs attrs, std::vector<std::string> names,
+                                           std::vector<std::shared_ptr<const Graph>> regions);
+  // Another graph with the same inputs and outputs in a region's place.
+  void set_region(NodeId id, size_t index, std::shared_ptr<const Graph> region);
   void replace_all_uses(ValueId from, ValueId to);  // in nodes and outputs
   void erase_node(NodeId id);                       // its results must be unused (checked)
   void rename(ValueId id, std::string name);
@@ -129,13 +140,18 @@ class Graph {
   Status bind_arguments(const ops::OpDef& op, std::vector<ValueId>& inputs) const;
   Result<std::vector<ValueId>> place_node(size_t position, std::string_view op, std::vector<ValueId> inputs,
                                           ops::Attrs attrs, std::string name, std::vector<std::string> names,
-                                          std::vector<std::shared_ptr<const Graph>> regions = {});
-  size_t position_of(NodeId id) const;
+                                          std::vector<std::shared_ptr<const Graph>> regions = {},
+                                          bool doubtful = false);
+  std::vector<ops::TensorType> unknown_results(const Node& node, size_t wanted) const;
+  void use(NodeId node);  // notes that it reads its inputs
+  void place_from(size_t position);
 
   std::string name_;
   std::vector<Value> values_;
   std::vector<Node> nodes_;
   std::vector<NodeId> order_;
+  std::vector<size_t> places_;             // where in order_, by node
+  std::vector<std::vector<NodeId>> uses_;  // nodes that read it, each once and in no order, by value
   std::vector<ValueId> inputs_, states_, outputs_;
   std::unordered_map<std::string, int32_t> by_name_;
   std::vector<std::shared_ptr<const void>> owned_;  // bytes that constants made here point into; copies share them

@@ -7,7 +7,6 @@ namespace nereid::import::onnx {
 namespace {
 
 constexpr int kMostDepth = 64;
-constexpr int64_t kSmallBytes = 1024;  // of a constant that a region gets a copy of
 
 // What the file declares of a formal input adds its rank; its sizes may change from turn to turn.
 ops::TensorType refine(ops::TensorType given, const ::onnx::ValueInfoProto& declared) {
@@ -40,13 +39,12 @@ Result<std::vector<std::shared_ptr<const graph::Graph>>> NodeView::regions(const
     NEREID_TRY(protos.emplace_back(), graph_attr(r.attr));
     outside.merge(free_names(*protos.back()));
   }
-  // Small constants are copied into the regions, where they fold; everything else comes in through the node.
-  std::vector<std::pair<std::string, ValueId>> taken, copied;
+  // Constants are constants inside as well, of the same bytes, which the graph around them keeps alive; everything else
+  // comes in through the node.
+  std::vector<std::pair<std::string, ValueId>> taken, shared;
   for (const std::string& name : outside) {
     NEREID_TRY(const ValueId id, reader_.find(frame_, name).with("its graph"));
-    const ConstTensorView* value = known(id);
-    const bool small = value != nullptr && value->dtype != DType::string && value->bytes() <= kSmallBytes;
-    (small ? copied : taken).emplace_back(name, id);
+    (known(id) != nullptr ? shared : taken).emplace_back(name, id);
   }
   std::vector<std::shared_ptr<const graph::Graph>> out;
   for (size_t r = 0; r < requests.size(); ++r) {
@@ -66,8 +64,8 @@ Result<std::vector<std::shared_ptr<const graph::Graph>>> NodeView::regions(const
       inner.values[declared.name()] = region->add_input(declared.name(), refine(formals[i], declared));
     }
     for (const auto& [name, id] : taken) inner.values[name] = region->add_input(name, type(id));
-    for (const auto& [name, id] : copied)
-      inner.values[name] = region->add_constant(name, ops::Tensor::copy(*known(id)));
+    for (const auto& [name, id] : shared)
+      inner.values[name] = region->add_constant(name, type(id), {.parts = {*known(id)}});
     NEREID_RETURN_IF_ERROR(reader_.read_body(proto, *region, inner).with("its graph '" + requests[r].attr + "'"));
     for (const auto& output : proto.output()) {
       NEREID_TRY(const ValueId id, reader_.find(inner, output.name()));
@@ -79,15 +77,11 @@ Result<std::vector<std::shared_ptr<const graph::Graph>>> NodeView::regions(const
   return out;
 }
 
-Status NodeView::lower_control(std::string_view op, std::vector<ValueId> inputs, ops::Attrs attrs,
-                               std::vector<std::shared_ptr<const graph::Graph>> regions, size_t results) {
-  if (results < outputs_.size())
-    return invalid_argument("it has {} outputs, but its graph gives {}", outputs_.size(), results);
+Result<std::vector<ValueId>> NodeView::emit_control(std::string_view op, std::vector<ValueId> inputs, ops::Attrs attrs,
+                                                    std::vector<std::shared_ptr<const graph::Graph>> regions,
+                                                    size_t results) {
   std::vector<std::string> names(results, base_name());
-  NEREID_TRY(const std::vector<ValueId> ids,
-             graph_.add_node(op, std::move(inputs), std::move(attrs), std::move(names), std::move(regions)));
-  for (size_t i = 0; i < outputs_.size(); ++i) give(i, ids[i]);
-  return Status::ok();
+  return graph_.add_node(op, std::move(inputs), std::move(attrs), std::move(names), std::move(regions));
 }
 
 }  // namespace nereid::import::onnx

@@ -261,15 +261,13 @@ Result<std::vector<ValueId>> NodeView::emit_all(std::string_view op_name, std::v
     std::optional<std::vector<ValueId>> folded = fold(*op, inputs, complete);
     if (folded && folded->size() >= results) return *std::move(folded);
   }
-  std::vector<std::string> names;
-  if (!op->outputs.empty() && op->outputs.back().variadic)
-    for (size_t i = 0; i < results; ++i) names.push_back(base_name());
-  if (names.empty()) {
-    NEREID_TRY(auto ids, graph_.add_node(op_name, std::move(inputs), std::move(attrs), base_name()));
-    if (ids.size() < results) return unsupported("it has {} outputs, of which {} can be computed", results, ids.size());
-    return ids;
-  }
-  return graph_.add_node(op_name, std::move(inputs), std::move(attrs), std::move(names));
+  const bool as_many_as_wanted = !op->outputs.empty() && op->outputs.back().variadic;
+  const std::vector<std::string> names(as_many_as_wanted ? results : op->outputs.size(), base_name());
+  if (names.size() < results)
+    return unsupported("it has {} outputs, of which {} can be computed", results, names.size());
+  // A branch that does not fit the sizes at hand is one that is not taken.
+  if (frame_.depth > 0) return graph_.add_doubtful_node(op_name, std::move(inputs), std::move(attrs), names);
+  return graph_.add_node(op_name, std::move(inputs), std::move(attrs), names);
 }
 
 ValueId NodeView::constant(ops::Tensor tensor) {

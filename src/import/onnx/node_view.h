@@ -46,8 +46,9 @@ class NodeView final : public NodeContext {
   Result<std::vector<std::shared_ptr<const graph::Graph>>> regions(const std::vector<RegionRequest>& requests,
                                                                    std::vector<ValueId>& captures) override;
   Result<std::pair<size_t, size_t>> region_arity(std::string_view attr) const override;
-  Status lower_control(std::string_view op, std::vector<ValueId> inputs, ops::Attrs attrs,
-                       std::vector<std::shared_ptr<const graph::Graph>> regions, size_t results) override;
+  Result<std::vector<ValueId>> emit_control(std::string_view op, std::vector<ValueId> inputs, ops::Attrs attrs,
+                                            std::vector<std::shared_ptr<const graph::Graph>> regions,
+                                            size_t results) override;
 
  private:
   // With references of a function's nodes followed; null if it is not there.

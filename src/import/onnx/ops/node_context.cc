@@ -49,4 +49,14 @@ Status NodeContext::lower(std::string_view op, std::vector<ValueId> inputs, ops:
   return Status::ok();
 }
 
+Status NodeContext::lower_control(std::string_view op, std::vector<ValueId> inputs, ops::Attrs attrs,
+                                  std::vector<std::shared_ptr<const graph::Graph>> regions, size_t results) {
+  if (results < output_count())
+    return invalid_argument("it has {} outputs, but its graph gives {}", output_count(), results);
+  NEREID_TRY(const std::vector<ValueId> ids,
+             emit_control(op, std::move(inputs), std::move(attrs), std::move(regions), results));
+  for (size_t i = 0; i < output_count(); ++i) give(i, ids[i]);
+  return Status::ok();
+}
+
 }  // namespace nereid::import::onnx

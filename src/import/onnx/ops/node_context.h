@@ -93,9 +93,13 @@ class NodeContext {
       const std::vector<RegionRequest>& requests, std::vector<ValueId>& captures) = 0;
   // How many inputs and outputs a graph attribute has.
   virtual Result<std::pair<size_t, size_t>> region_arity(std::string_view attr) const = 0;
-  // Emits an op with regions and gives its results to the node's outputs.
-  virtual Status lower_control(std::string_view op, std::vector<ValueId> inputs, ops::Attrs attrs,
-                               std::vector<std::shared_ptr<const graph::Graph>> regions, size_t results) = 0;
+  // Emits an op with regions, which has that many results.
+  virtual Result<std::vector<ValueId>> emit_control(std::string_view op, std::vector<ValueId> inputs, ops::Attrs attrs,
+                                                    std::vector<std::shared_ptr<const graph::Graph>> regions,
+                                                    size_t results) = 0;
+  // The same, and gives its results to the node's outputs.
+  Status lower_control(std::string_view op, std::vector<ValueId> inputs, ops::Attrs attrs,
+                       std::vector<std::shared_ptr<const graph::Graph>> regions, size_t results);
 };
 
 }  // namespace nereid::import::onnx

@@ -25,6 +25,7 @@ Importer import_dft;
 Importer import_dropout;
 Importer import_eye_like;
 Importer import_fast_gelu;
+Importer import_flex_attention;
 Importer import_fused_conv;
 Importer import_gelu;
 Importer import_gemm;

@@ -244,6 +244,7 @@ constexpr OpRow kTable[] = {
     {"TreeEnsembleClassifier",    1, import_tree_classifier, {}, "ai.onnx.ml"},
     {"TreeEnsembleRegressor",     1, import_tree_regressor, {}, "ai.onnx.ml"},
     {"ZipMap",                    1, nullptr, "zip_map", "ai.onnx.ml"},
+    {"FlexAttention",             1, import_flex_attention, {}, "ai.onnx.preview"},
     {"Adagrad",                   1, nullptr, "adagrad", "ai.onnx.preview.training"},
     {"Adam",                      1, nullptr, "adam", "ai.onnx.preview.training"},
     {"Momentum",                  1, nullptr, "momentum", "ai.onnx.preview.training"},
