@@ -22,7 +22,7 @@ Result<std::vector<TensorType>> infer(const InferContext& ctx) {
     if (!rule.has(i)) continue;
     NEREID_RETURN_IF_ERROR(rule.is_activation(i));
     NEREID_RETURN_IF_ERROR(rule.has_rank(i, i == kBias ? 1 : 3));
-    NEREID_RETURN_IF_ERROR(rule.agree(kX, 1, i, i == kPast ? 1 : 0));
+    if (i != kX) NEREID_RETURN_IF_ERROR(rule.agree(kX, 1, i, i == kPast ? 1 : 0));
   }
   const std::string& activation = ctx.attrs.text("activation");
   if (activation != "none" && activation != "silu" && activation != "swish")

@@ -13,9 +13,9 @@ namespace {
 
 enum : size_t { kX, kScale, kBias };
 constexpr ArgSpec kLayerInputs[] = {{.name = "x"}, {.name = "scale"}, {.name = "bias", .optional = true}};
-constexpr ArgSpec kLayerOutputs[] = {{.name = "y"}, {.name = "mean"}, {.name = "inv_std_dev"}};
 constexpr ArgSpec kRmsInputs[] = {{.name = "x"}, {.name = "scale"}};
-constexpr ArgSpec kRmsOutputs[] = {{.name = "y"}, {.name = "inv_rms"}};
+// The statistics, if wanted: mean and inverse deviation, or the inverse root of the mean square.
+constexpr ArgSpec kOutputs[] = {{.name = "y"}, {.name = "statistics", .variadic = true}};
 constexpr AttrSpec kAttrs[] = {
     {"axis", AttrSpec::Kind::kInt, "-1", "the first of the dimensions that are normalised together"},
     {"epsilon", AttrSpec::Kind::kFloat, "1e-05", "added to the variance or mean square"},
@@ -138,7 +138,7 @@ extern constexpr OpDef kLayerNormalization = {
     .name = "layer_normalization",
     .summary = "y = (x - mean) / sqrt(variance + epsilon) * scale + bias over the dimensions from the axis on",
     .inputs = kLayerInputs,
-    .outputs = kLayerOutputs,
+    .outputs = kOutputs,
     .attrs = kAttrs,
     .infer = infer<false>,
     .evaluate = evaluate<false>,
@@ -149,7 +149,7 @@ extern constexpr OpDef kRmsNormalization = {
     .name = "rms_normalization",
     .summary = "y = x / sqrt(mean of x^2 + epsilon) * scale over the dimensions from the axis on",
     .inputs = kRmsInputs,
-    .outputs = kRmsOutputs,
+    .outputs = kOutputs,
     .attrs = kAttrs,
     .infer = infer<true>,
     .evaluate = evaluate<true>,

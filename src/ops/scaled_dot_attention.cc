@@ -18,8 +18,8 @@ constexpr ArgSpec kInputs[] = {{.name = "q"},
                                {.name = "past_key", .optional = true},
                                {.name = "past_value", .optional = true},
                                {.name = "nonpad_kv_seqlen", .optional = true}};
-constexpr ArgSpec kOutputs[] = {
-    {.name = "y"}, {.name = "present_key"}, {.name = "present_value"}, {.name = "qk_matmul_output"}};
+// After y as wanted: present_key and present_value, qk_matmul_output.
+constexpr ArgSpec kOutputs[] = {{.name = "y"}, {.name = "more", .variadic = true}};
 constexpr AttrSpec kAttrs[] = {
     {"is_causal", AttrSpec::Kind::kBool, "false", "a query sees no key after its own position"},
     {"kv_num_heads", AttrSpec::Kind::kInt, "0", "heads of k and v if they have three dimensions"},
