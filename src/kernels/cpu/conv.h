@@ -11,12 +11,13 @@
 // Weights are packed once from OIHW [out_c, in_c / groups, kernel_h, kernel_w]:
 //   kGemm       a batch of gemm.h's panels, one b [kh kw c, out_c / groups] a group; k in the order (kh, kw, c)
 //   kDepthwise  in_c = groups, out_c = in_c: [kh kw][in_c]
-//   kWinograd   3x3, stride 1, one group: 36 matrices U = G g G^T as panels [36][in_c, out_c], F(4x4, 3x3);
-//               errs about 1e-6 of the largest product's sum more than kGemm, does 2.25 times fewer multiplications
+//   kWinograd2  3x3, stride 1, one group: 16 matrices U = G g G^T as panels [16][in_c, out_c], F(2x2, 3x3): 2.25 times
+//               fewer multiplications
+//   kWinograd4  likewise 36 matrices, F(4x4, 3x3): 4 times fewer, and about ten times the rounding error of kGemm
 // Results have equal bits whatever the batch and the number of threads.
 //
-// Cost: 2 batch out_h out_w out_c in_c/groups kh kw flops (kWinograd: 1/4 of it and the transforms). Bound: FMA pipes;
-// depthwise: L2 or memory.
+// Cost: 2 batch out_h out_w out_c in_c/groups kh kw flops (Winograd: 4/9 or 1/4 of it and the transforms). Bound: FMA
+// pipes; depthwise: L2 or memory.
 #pragma once
 
 #include <cstddef>
@@ -27,7 +28,7 @@
 
 namespace nereid::kernels {
 
-enum class ConvAlgorithm : uint8_t { kGemm, kDepthwise, kWinograd };
+enum class ConvAlgorithm : uint8_t { kGemm, kDepthwise, kWinograd2, kWinograd4 };
 
 struct ConvShape {
   int64_t batch = 1;

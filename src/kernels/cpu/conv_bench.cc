@@ -68,7 +68,8 @@ void conv(benchmark::State& state, Isa isa, const Case& c, ConvAlgorithm algorit
                             {28, 192, 192, 3, 1, 192},
                             {14, 576, 576, 3, 1, 576},
                             {40, 120, 120, 5, 1, 120}})
-        for (ConvAlgorithm algorithm : {ConvAlgorithm::kGemm, ConvAlgorithm::kDepthwise, ConvAlgorithm::kWinograd}) {
+        for (ConvAlgorithm algorithm :
+             {ConvAlgorithm::kGemm, ConvAlgorithm::kDepthwise, ConvAlgorithm::kWinograd2, ConvAlgorithm::kWinograd4}) {
           const ConvShape s{.in_c = c.in_c,
                             .out_c = c.out_c,
                             .kernel_h = c.kernel,
@@ -77,7 +78,7 @@ void conv(benchmark::State& state, Isa isa, const Case& c, ConvAlgorithm algorit
                             .stride_w = c.stride,
                             .groups = c.groups};
           if (!conv_has_algorithm(s, algorithm) || (c.groups > 1 && algorithm == ConvAlgorithm::kGemm)) continue;
-          static constexpr const char* kNames[] = {"gemm", "depthwise", "winograd"};
+          static constexpr const char* kNames[] = {"gemm", "depthwise", "winograd2", "winograd4"};
           const std::string name = fmt::format("conv/{}/{}/{}x{}/{}to{}/kernel:{}/stride:{}/threads:{}", isa_name(isa),
                                                kNames[static_cast<size_t>(algorithm)], c.size, c.size, c.in_c, c.out_c,
                                                c.kernel, c.stride, threads);

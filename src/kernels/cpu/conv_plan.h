@@ -50,6 +50,29 @@ constexpr int64_t conv_gather_rows(int64_t k) {
   return (tiles > 1 ? tiles : 1) * 14;
 }
 
+// Winograd: whether each worker does tiles of its own, in blocks of `block` tiles, or all work on one block together.
+struct WinogradPlan {
+  bool alone = true;
+  int64_t tiles = 0, block = 0;
+  int64_t bytes = 0;  // of one worker, or of all of them; a multiple of 64
+};
+constexpr WinogradPlan winograd_plan(const ConvShape& s, int64_t m, int64_t workers) {
+  WinogradPlan plan;
+  plan.tiles = s.batch * ((s.out_h + m - 1) / m) * ((s.out_w + m - 1) / m);
+  const int64_t in_width = (s.in_c + 15) / 16 * 16, out_width = (s.out_c + 15) / 16 * 16, matrices = (m + 2) * (m + 2);
+  plan.alone = plan.tiles >= 28 * workers;
+  plan.block = plan.tiles;
+  if (plan.alone) {
+    const int64_t fit = (int64_t{1} << 20) / (matrices * (in_width + out_width) * 4) / 14 * 14;
+    const int64_t share = (plan.tiles + workers - 1) / workers;
+    plan.block = fit > 28 ? fit : 28;
+    if (plan.block > share) plan.block = share;
+  }
+  const int64_t floats = in_width + matrices * (plan.block * (in_width + out_width) + 32);
+  plan.bytes = (floats * 4 + 63) / 64 * 64;
+  return plan;
+}
+
 // Of one worker, a multiple of 64.
 int64_t conv_worker_bytes(const ConvShape& s);
 

@@ -212,6 +212,27 @@ TEST(Conv, agrees_with_the_plain_loop_depthwise) {
             }
 }
 
+TEST(Conv, agrees_with_the_plain_loop_by_winograd) {
+  for (Isa isa : isas_here())
+    for (const ConvAlgorithm algorithm : {ConvAlgorithm::kWinograd2, ConvAlgorithm::kWinograd4})
+      for (int64_t size : {3, 4, 7, 14, 29})
+        for (int64_t channels : {1, 16, 21})
+          for (int64_t pad : {0, 1, 2}) {
+            const ConvShape s{.batch = 3,
+                              .in_h = size,
+                              .in_w = size + 2,
+                              .in_c = channels,
+                              .out_c = channels + 3,
+                              .kernel_h = 3,
+                              .kernel_w = 3,
+                              .pad_top = pad,
+                              .pad_left = pad / 2};
+            const Epilogue e{.bias = &kSome, .residual = &kSome, .residual_last = pad == 1, .act = Act::kRelu};
+            Problem(shape_of(s, pad / 2, pad), algorithm, e, channels % 3).check(isa, 2, 3e-5);
+            if (HasFatalFailure()) return;
+          }
+}
+
 TEST(Conv, fuses_bias_residual_and_every_activation) {
   for (Isa isa : isas_here())
     for (const testing::ActCase& a : testing::kActCases)
@@ -229,7 +250,8 @@ TEST(Conv, fuses_bias_residual_and_every_activation) {
 TEST(Conv, gives_the_same_bits_on_any_number_of_threads_and_for_any_part_of_the_batch) {
   for (Isa isa : isas_here())
     for (int64_t width : {7, 14, 20})
-      for (const ConvAlgorithm algorithm : {ConvAlgorithm::kGemm, ConvAlgorithm::kDepthwise}) {
+      for (const ConvAlgorithm algorithm :
+           {ConvAlgorithm::kGemm, ConvAlgorithm::kDepthwise, ConvAlgorithm::kWinograd2, ConvAlgorithm::kWinograd4}) {
         ConvShape s{.batch = 3,
                     .in_h = 14,
                     .in_w = width,

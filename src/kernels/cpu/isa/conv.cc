@@ -181,8 +181,9 @@ void conv(const ConvParams& p, Worker& worker) {
       return run_product(p, worker);
     case ConvAlgorithm::kDepthwise:
       return conv_depthwise(p, worker);
-    case ConvAlgorithm::kWinograd:
-      return;
+    case ConvAlgorithm::kWinograd2:
+    case ConvAlgorithm::kWinograd4:
+      return conv_winograd(p, worker);
   }
 }
 

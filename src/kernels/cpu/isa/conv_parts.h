@@ -8,6 +8,7 @@
 namespace nereid::kernels::NEREID_ISA {
 
 void conv_depthwise(const ConvParams& p, Worker& worker);
+void conv_winograd(const ConvParams& p, Worker& worker);
 
 // Taps [begin, end) of a window that starts at `start` and lie in [0, size); none: begin = end = 0.
 struct Taps {
