@@ -262,12 +262,15 @@ Result<std::vector<ValueId>> NodeView::emit_all(std::string_view op_name, std::v
     if (folded && folded->size() >= results) return *std::move(folded);
   }
   const bool as_many_as_wanted = !op->outputs.empty() && op->outputs.back().variadic;
-  const std::vector<std::string> names(as_many_as_wanted ? results : op->outputs.size(), base_name());
-  if (names.size() < results)
-    return unsupported("it has {} outputs, of which {} can be computed", results, names.size());
+  const std::vector<std::string> names(results, base_name());
+  Result<std::vector<ValueId>> ids = as_many_as_wanted ? graph_.add_node(op_name, inputs, attrs, names)
+                                                       : graph_.add_node(op_name, inputs, attrs, base_name());
   // A branch that does not fit the sizes at hand is one that is not taken.
-  if (frame_.depth > 0) return graph_.add_doubtful_node(op_name, std::move(inputs), std::move(attrs), names);
-  return graph_.add_node(op_name, std::move(inputs), std::move(attrs), names);
+  if (!ids.is_ok() && frame_.depth > 0)
+    ids = graph_.add_doubtful_node(op_name, std::move(inputs), std::move(attrs), names);
+  if (ids.is_ok() && ids->size() < results)
+    return unsupported("it has {} outputs, of which {} can be computed", results, ids->size());
+  return ids;
 }
 
 ValueId NodeView::constant(ops::Tensor tensor) {

@@ -10,8 +10,19 @@ namespace nereid::runtime {
 NetBind bind_net_concat;
 NetBind bind_net_conv_last;
 NetBind bind_net_dense;
+NetBind bind_net_expand;
+NetBind bind_net_gather;
+NetBind bind_net_global_pool_last;
+NetBind bind_net_layer_normalization;
 NetBind bind_net_matmul;
+NetBind bind_net_pad;
+NetBind bind_net_pool_last;
 NetBind bind_net_program;
+NetBind bind_net_reduce;
+NetBind bind_net_single;
+NetBind bind_net_slice;
+NetBind bind_net_softmax;
+NetBind bind_net_split;
 NetBind bind_net_transpose;
 
 // The kernels' name of an activation; kUnsupported for those they lack.

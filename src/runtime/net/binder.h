@@ -28,11 +28,16 @@ class NetBinder {
   virtual const ops::TensorType& type(graph::ValueId id) const = 0;
   // The bytes of a value that is the same in every run; null for others.
   virtual const void* constant(graph::ValueId id) const = 0;
+  // The bytes of a value that is known while this plan serves (shapes and what follows from them); null for others.
+  virtual const void* known(graph::ValueId id) const = 0;
 
   // `field` (of a parameter block that stays where it is) shall hold the value's address, plus an offset in bytes.
   virtual void point(graph::ValueId id, void* field, int64_t offset = 0) = 0;
   // `field` shall hold the address of scratch memory that this step has for itself while it runs; 64-byte aligned.
   virtual void want_scratch(int64_t bytes, std::byte** field) = 0;
+
+  // Where a step reports what is wrong with the values of a run; it outlives the step. One worker at a time writes it.
+  virtual Status& error() = 0;
 
   const kernels::IsaKernels& kernels() const { return network().kernels(); }
   std::vector<int64_t> sizes(graph::ValueId id) const { return type(id).shape.sizes(); }

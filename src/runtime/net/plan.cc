@@ -58,7 +58,15 @@ class Planner final : public NetBinder {
     const Local& v = values_[index(id)];
     return v.kind == Local::Kind::kKnown && v.is_network_constant ? v.data : nullptr;
   }
+  const void* known(graph::ValueId id) const override {
+    if (!id.valid()) return nullptr;
+    if (values_[index(id)].kind == Local::Kind::kKnown) return values_[index(id)].data;
+    for (const Plan::Peeked& p : plan_->peeked)
+      if (p.id == resolve(id)) return std::as_const(p.value).view().data;
+    return nullptr;
+  }
   void point(graph::ValueId id, void* field, int64_t offset) override { pointers_.push_back({id, field, offset}); }
+  Status& error() override { return plan_->error; }
   void want_scratch(int64_t bytes, std::byte** field) override {
     scratch_bytes_ = std::max(scratch_bytes_, bytes);
     scratch_fields_.push_back(field);
@@ -308,10 +316,10 @@ class Planner final : public NetBinder {
       scratch_fields_.resize(scratch);
       plan_->notes.push_back(
           fmt::format("{} runs on its reference evaluator: {}", node.op->name, step.status().message()));
-      return bind_net_reference(*this, node, plan_->error);
+      return bind_net_reference(*this, node);
     }
     plan_->notes.push_back(fmt::format("{} runs on its reference evaluator: there is no kernel for it", node.op->name));
-    return bind_net_reference(*this, node, plan_->error);
+    return bind_net_reference(*this, node);
   }
 
   Status bind_steps() {

@@ -27,8 +27,8 @@ class NetReferenceStep final : public NetStep {
 
 }  // namespace
 
-Result<std::unique_ptr<NetStep>> bind_net_reference(NetBinder& binder, const graph::Node& node, Status& error) {
-  auto step = std::make_unique<NetReferenceStep>(node, error);
+Result<std::unique_ptr<NetStep>> bind_net_reference(NetBinder& binder, const graph::Node& node) {
+  auto step = std::make_unique<NetReferenceStep>(node, binder.error());
   for (size_t i = 0; i < node.inputs.size(); ++i) {
     if (!node.inputs[i].valid()) continue;
     step->inputs[i] = {nullptr, binder.dtype(node.inputs[i]), binder.sizes(node.inputs[i])};

@@ -6,7 +6,6 @@
 
 namespace nereid::runtime {
 
-// What the evaluator finds wrong in the values goes to `error`, which outlives the step.
-Result<std::unique_ptr<NetStep>> bind_net_reference(NetBinder& binder, const graph::Node& node, Status& error);
+Result<std::unique_ptr<NetStep>> bind_net_reference(NetBinder& binder, const graph::Node& node);
 
 }  // namespace nereid::runtime
