@@ -46,6 +46,9 @@ int infer_command(Arguments args) {
             "NAME:1x3x224x224,NAME:...; sizes that the model leaves open: they hold for random and bare inputs, and "
             "what they decide is computed before the run; repeatable");
   app.add_option("--random", request.random_seed, "random numbers for inputs that are not given, by this seed");
+  app.add_option("--threads", request.threads, "how many threads compute; 0: as many as there are cores");
+  bool as_is = false;
+  app.add_flag("--no-optimise", as_is, "run the nodes of the file one by one, as it has them");
   app.add_flag("--json", json, "one JSON object on stdout: times, warnings and what outputs.json says");
   app.add_flag("--quiet", quiet, "nothing on stdout");
   if (const auto code = parse(app, args)) return *code;
@@ -53,6 +56,7 @@ int infer_command(Arguments args) {
   const Result<std::string> path = resolve_model(model);
   if (!path.is_ok()) return fail(path.status());
   request.model = *path;
+  request.optimise = !as_is;
   const Result<compile::InferReport> report = compile::infer_files(request);
   if (!report.is_ok()) return fail(report.status());
   if (!quiet && !json)

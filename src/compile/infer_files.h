@@ -18,6 +18,8 @@ struct InferRequest {
   std::vector<std::string> shapes;      // "NAME:1x3x224x224", several split at ','
   std::optional<uint64_t> random_seed;  // inputs that are not given get random numbers
   std::string outputs;                  // the folder
+  int threads = 0;                      // 0: as many as there are cores
+  bool optimise = true;                 // false: the nodes of the file one by one
 };
 
 struct InferredValue {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // depth_to_space and space_to_depth: channels become blocks of pixels, and back.
+#include "ops/dim_product.h"
 #include "ops/move.h"
 
 namespace nereid::ops {
@@ -22,30 +23,17 @@ Result<int64_t> block_of(const InferContext& ctx, const ShapeRule& rule) {
   return block;
 }
 
-Result<Dim> divide(const ShapeRule& rule, int d, int64_t by) {
-  const Dim& dim = rule.dim(0, d);
-  if (!dim.is_static()) return by == 1 ? dim : Dim::unknown();
-  if (dim.size() % by != 0)
-    return invalid_argument("dimension {} of {} should be a multiple of {}", d, rule.describe(0), by);
-  return Dim(dim.size() / by);
-}
-
-Result<Dim> multiply(const ShapeRule& rule, int d, int64_t by) {
-  const Dim& dim = rule.dim(0, d);
-  if (!dim.is_static()) return by == 1 ? dim : Dim::unknown();
-  int64_t product = 0;
-  if (__builtin_mul_overflow(dim.size(), by, &product))
-    return invalid_argument("dimension {} of {} times {} is too large", d, rule.describe(0), by);
-  return Dim(product);
-}
-
 template <bool kToSpace>
 Result<std::vector<TensorType>> infer(const InferContext& ctx) {
   ShapeRule rule(ctx, kInputs);
   NEREID_TRY(const int64_t block, block_of(ctx, rule));
-  NEREID_TRY(Dim c, kToSpace ? divide(rule, 1, block * block) : multiply(rule, 1, block * block));
-  NEREID_TRY(Dim h, kToSpace ? multiply(rule, 2, block) : divide(rule, 2, block));
-  NEREID_TRY(Dim w, kToSpace ? multiply(rule, 3, block) : divide(rule, 3, block));
+  const auto scaled = [&](int d, bool grows, int64_t by) {
+    return (grows ? multiplied(rule.dim(0, d), by) : divided(rule.dim(0, d), by))
+        .with(fmt::format("dimension {} of {}", d, rule.describe(0)));
+  };
+  NEREID_TRY(Dim c, scaled(1, !kToSpace, block * block));
+  NEREID_TRY(Dim h, scaled(2, kToSpace, block));
+  NEREID_TRY(Dim w, scaled(3, kToSpace, block));
   return std::vector<TensorType>{{rule.type(0).dtype, Shape{rule.dim(0, 0), c, h, w}}};
 }
 

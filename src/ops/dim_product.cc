@@ -52,4 +52,22 @@ Result<Dim> quotient(DimProduct all, const DimProduct& part) {
   return Dim::symbol(factor == 1 ? name : name + "*" + std::to_string(factor));
 }
 
+Result<Dim> multiplied(const Dim& dim, int64_t by) {
+  DimProduct product;
+  product.multiply(dim);
+  product.multiply(Dim(by));
+  if (!product.fits) return invalid_argument("{} times {} does not fit 63 bits", dim.to_string(), by);
+  auto result = quotient(std::move(product), {});
+  return result ? std::move(result).value() : Dim::unknown();
+}
+
+Result<Dim> divided(const Dim& dim, int64_t by) {
+  DimProduct all;
+  all.multiply(dim);
+  DimProduct part;
+  part.multiply(Dim(by));
+  auto result = quotient(std::move(all), part);
+  return result || dim.is_static() ? std::move(result) : Dim::unknown();
+}
+
 }  // namespace nereid::ops

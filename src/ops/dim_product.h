@@ -29,4 +29,9 @@ struct DimProduct {
 // What is left of `all` when divided by `part`, if that is one dimension; unknown if a factor of either is.
 Result<Dim> quotient(DimProduct all, const DimProduct& part);
 
+// A dimension times a number, or divided by one: refused if the product does not fit 63 bits, or if a static size is no
+// multiple; unknown where the result is no dimension that can be named.
+Result<Dim> multiplied(const Dim& dim, int64_t by);
+Result<Dim> divided(const Dim& dim, int64_t by);
+
 }  // namespace nereid::ops

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // expand and tile: a tensor repeated, along dimensions of size 1 up to given sizes, or whole so many times.
-#include "ops/elements.h"
+#include "ops/dim_product.h"
 #include "ops/move.h"
 
 namespace nereid::ops {
@@ -58,16 +58,8 @@ Result<std::vector<TensorType>> infer_tile(const InferContext& ctx) {
     }
     const int64_t times = (*repeats)[static_cast<size_t>(d)];
     if (times < 0) return invalid_argument("repeats[{}] is {} and should not be negative", d, times);
-    int64_t product = 0;
-    if (times == 0 || times == 1) {
-      dims.push_back(times == 0 ? Dim(0) : size);
-    } else if (!size.is_static()) {
-      dims.push_back(Dim::unknown());
-    } else if (__builtin_mul_overflow(size.size(), times, &product)) {
-      return invalid_argument("dimension {} of the result is too large", d);
-    } else {
-      dims.emplace_back(product);
-    }
+    NEREID_TRY(Dim product, multiplied(size, times).with(fmt::format("dimension {} of the result", d)));
+    dims.push_back(std::move(product));
   }
   return std::vector<TensorType>{{rule.type(kX).dtype, Shape(std::move(dims))}};
 }

@@ -12,8 +12,18 @@ constexpr ArgSpec kOutputs[] = {{.name = "y"}};
 constexpr AttrSpec kAttrs[] = {
     {"allowzero", AttrSpec::Kind::kBool, "false", "a 0 in shape is a size of 0, not x's size in that place"}};
 
+// The sizes, those that come from x unknown.
+Shape shape_without_x(const std::vector<int64_t>& wanted, bool allow_zero) {
+  std::vector<Dim> dims;
+  for (int64_t size : wanted) dims.push_back(size > 0 || (size == 0 && allow_zero) ? Dim(size) : Dim::unknown());
+  return Shape(std::move(dims));
+}
+
 Result<std::vector<TensorType>> infer(const InferContext& ctx) {
   ShapeRule rule(ctx, kInputs);
+  for (size_t i : {kX, kShape})
+    if (!rule.type(i).is_tensor()) return invalid_argument("{} should be a tensor", rule.describe(i));
+  if (!rule.shape(kShape).is_ranked()) return std::vector<TensorType>{{rule.type(kX).dtype, Shape::unranked()}};
   NEREID_RETURN_IF_ERROR(is_movable(rule, kX));
   NEREID_RETURN_IF_ERROR(rule.is_index(kShape));
   NEREID_RETURN_IF_ERROR(rule.has_rank(kShape, 1));
@@ -21,6 +31,8 @@ Result<std::vector<TensorType>> infer(const InferContext& ctx) {
   NEREID_TRY(const Shape open_shape, shape_of_rank(rule.dim(kShape, 0)));
   const auto wanted = known_integers(ctx, kShape);
   if (!wanted) return std::vector<TensorType>{{dtype, open_shape}};
+  if (!rule.shape(kX).is_ranked())
+    return std::vector<TensorType>{{dtype, shape_without_x(*wanted, ctx.attrs.boolean("allowzero"))}};
 
   std::vector<Dim> dims;
   DimProduct all;    // of what is not copied from place to place
@@ -102,7 +114,8 @@ extern constexpr OpDef kReshapeTo = {.name = "reshape_to",
                                      .attrs = kAttrs,
                                      .infer = infer,
                                      .evaluate = evaluate,
-                                     .cost = cost_per_element<0>};
+                                     .cost = cost_per_element<0>,
+                                     .infers_any = true};
 
 extern constexpr OpDef kFlatten = {.name = "flatten",
                                    .summary = "x's elements in order as a matrix",

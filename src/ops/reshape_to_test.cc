@@ -42,6 +42,8 @@ TEST(ReshapeTo, symbols_are_carried_where_the_shape_is_known) {
   EXPECT_EQ(type_of("reshape_to", {kBatch, kList2}, {nullptr, &copied}), "f32[batch, 6]");
   EXPECT_EQ(type_of("reshape_to", {kBatch, kList2}, {}), "f32[?, ?]");
   EXPECT_EQ(type_of("reshape_to", {kBatch, {DType::i64, {symbol("n")}}}, {}), "f32[...]");
+  EXPECT_EQ(type_of("reshape_to", {{DType::f32, Shape::unranked()}, kList2}, {nullptr, &shape}), "f32[?, 3]");
+  EXPECT_EQ(type_of("reshape_to", {{DType::f32, Shape::unranked()}, kList2}, {}), "f32[?, ?]");
 }
 
 TEST(ReshapeTo, what_cannot_be_is_refused) {
@@ -100,6 +102,11 @@ TEST(Expand, both_sides_broadcast) {
   EXPECT_EQ(refusal("expand", {kX, ints({-1, 3})}), "shape[0] is -1, which is no size");
 }
 
+TEST(Tile, symbols_are_multiplied) {
+  const Tensor repeats = ints({3, 1});
+  EXPECT_EQ(type_of("tile", {kBatch, kList2}, {nullptr, &repeats}), "f32[batch*3, 6]");
+}
+
 TEST(Tile, each_dimension_is_repeated) {
   EXPECT_THAT(numbers_of("tile", {f32({1, 2}, {1, 2}), ints({2, 2})}), near({1, 2, 1, 2, 1, 2, 1, 2}, 0));
   EXPECT_EQ(values_of(run_op("tile", {numbers(DType::u4, {3}, {1, 2, 3}), ints({2})})[0]), (Numbers{1, 2, 3, 1, 2, 3}));
@@ -107,7 +114,8 @@ TEST(Tile, each_dimension_is_repeated) {
   EXPECT_EQ(refusal("tile", {kX, ints({1, -1})}), "repeats[1] is -1 and should not be negative");
   EXPECT_EQ(refusal("tile", {kX, ints({2})}),
             "dimension 0 of repeats i64[1] should be 2 (one number a dimension of x)");
-  EXPECT_EQ(refusal("tile", {kX, ints({1, 9e18})}), "dimension 1 of the result is too large");
+  EXPECT_EQ(refusal("tile", {kX, ints({1, 9e18})}),
+            "dimension 1 of the result: 3 times 9000000000000000000 does not fit 63 bits");
 }
 
 TEST(ConstantOfShape, one_value_everywhere) {

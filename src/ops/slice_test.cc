@@ -70,6 +70,12 @@ TEST(SplitAlong, parts_of_given_or_equal_sizes) {
   EXPECT_EQ(refusal("split_along", {kRow, absent()}), "0 parts are asked for and should be 1 to 1048576");
 }
 
+TEST(SplitAlong, symbols_are_divided_where_they_can_be) {
+  const TensorType x{DType::f32, {symbol("n*6")}};
+  EXPECT_EQ((*infer_known("split_along", {x}, {}, {{"num_outputs", int64_t{3}}}))[0].to_string(), "f32[n*2]");
+  EXPECT_EQ((*infer_known("split_along", {x}, {}, {{"num_outputs", int64_t{4}}}))[0].to_string(), "f32[?]");
+}
+
 TEST(Concat, unknown_sizes_add_up_to_an_unknown_size) {
   const TensorType a{DType::f32, {symbol("n"), 3}};
   const TensorType b{DType::f32, {2, symbol("m")}};
@@ -143,7 +149,7 @@ TEST(DepthToSpace, goes_there_and_back) {
     EXPECT_THAT(numbers_of("space_to_depth", {y}, attrs), near(x.numbers(), 0));
   }
   EXPECT_EQ(refusal("depth_to_space", {x}, {{"blocksize", int64_t{3}}}),
-            "dimension 1 of x f32[1, 8, 1, 1] should be a multiple of 9");
+            "dimension 1 of x f32[1, 8, 1, 1]: 8 elements cannot be divided by 9");
   EXPECT_EQ(refusal("space_to_depth", {x}, {{"blocksize", int64_t{0}}}), "blocksize is 0 and should be 1 to 1048576");
   EXPECT_EQ(refusal("space_to_depth", {kX}, {{"blocksize", int64_t{1}}}), "x f32[2, 3] should have 4 dimensions");
 }

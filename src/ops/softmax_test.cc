@@ -31,5 +31,27 @@ TEST(Softmax, an_empty_axis_gives_an_empty_result) {
   EXPECT_TRUE(numbers_of("softmax", {f32({2, 0}, {})}).empty());
 }
 
+TEST(Softmax, doubles_keep_their_digits) {
+  const Tensor x = Tensor::of(DType::f64, {2}, {0, 1e-12});
+  EXPECT_THAT(numbers_of("softmax", {x}), near({0.5 - 0.25e-12, 0.5 + 0.25e-12}, 1e-15));
+}
+
+TEST(LogSoftmax, is_the_logarithm) {
+  EXPECT_THAT(numbers_of("log_softmax", {f32({2}, {0, 0})}), near({-std::log(2.0), -std::log(2.0)}));
+  EXPECT_THAT(numbers_of("log_softmax", {f32({2}, {1000, 0})}), near({0, -1000}));
+}
+
+TEST(Hardmax, is_one_for_the_first_largest) {
+  EXPECT_THAT(numbers_of("hardmax", {f32({2, 3}, {1, 3, 3, 0, -1, -2})}), testing::ElementsAre(0, 1, 0, 1, 0, 0));
+  EXPECT_EQ(refusal("hardmax", {i32({2}, {1, 2})}), "x i32[2] should be f32, f64, f16 or bf16");
+}
+
+TEST(LpNormalization, rows_have_length_one_and_zeros_stay) {
+  const Tensor x = f32({2, 2}, {3, -4, 0, 0});
+  EXPECT_THAT(numbers_of("lp_normalization", {x}), near({0.6, -0.8, 0, 0}));
+  EXPECT_THAT(numbers_of("lp_normalization", {x}, {{"p", int64_t{1}}}), near({3.0 / 7, -4.0 / 7, 0, 0}));
+  EXPECT_EQ(refusal("lp_normalization", {x}, {{"p", int64_t{3}}}), "p is 3 and should be 1 or 2");
+}
+
 }  // namespace
 }  // namespace nereid::ops

@@ -2,6 +2,7 @@
 // split_along: consecutive parts along one dimension, of given sizes or as equal as possible.
 #include <algorithm>
 
+#include "ops/dim_product.h"
 #include "ops/elements.h"
 #include "ops/move.h"
 
@@ -54,14 +55,18 @@ Result<std::vector<TensorType>> infer(const InferContext& ctx) {
     NEREID_RETURN_IF_ERROR(rule.has_size(kX, at, sum, "the sum of sizes"));
     return parts;
   }
-  const bool even = !rule.has(kSizes);
+  if (!rule.has(kSizes) && !whole.is_static()) {
+    NEREID_TRY(const Dim each, divided(whole, count));
+    for (TensorType& part : parts) part.shape[at] = each;
+    return parts;
+  }
   // Equal parts are rounded up; what is left is the last one's.
   int64_t left = whole.is_static() ? whole.size() : 0;
   const int64_t each = left / count + (left % count != 0);
   for (TensorType& part : parts) {
     const int64_t size = std::min(each, left);
     left -= size;
-    part.shape[at] = !even ? Dim::unknown() : whole.is_static() ? Dim(size) : count == 1 ? whole : Dim::unknown();
+    part.shape[at] = rule.has(kSizes) ? Dim::unknown() : Dim(size);
   }
   return parts;
 }

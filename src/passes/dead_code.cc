@@ -12,6 +12,7 @@ Status dead_code(graph::Graph& g, PassContext& context) {
   for (auto it = order.rbegin(); it != order.rend(); ++it) {  // readers before what they read
     const graph::NodeId id = *it;
     const graph::Node& node = g.node(id);
+    if (node.outputs.empty()) continue;
     const bool changes_state = std::ranges::any_of(node.op->inputs, &ops::ArgSpec::state);
     auto unused = [&](graph::ValueId v) { return !g.is_output(v) && g.users(v).empty(); };
     if (changes_state || !std::ranges::all_of(node.outputs, unused)) continue;

@@ -28,13 +28,7 @@ std::string name_of(const Graph& g, NodeId id) {
 class Search {
  public:
   Search(const Graph& g, const Picture& pattern, Condition condition)
-      : g_(g), pattern_(pattern), condition_(condition) {
-    for (size_t i = 0; i < g.order().size(); ++i) {
-      const size_t id = static_cast<size_t>(g.order()[i].v);
-      if (id >= positions_.size()) positions_.resize(id + 1);
-      positions_[id] = i;
-    }
-  }
+      : g_(g), pattern_(pattern), condition_(condition) {}
 
   std::optional<Found> run(NodeId anchor) {
     anchor_ = anchor;
@@ -80,7 +74,7 @@ class Search {
     return best;
   }
 
-  size_t position(NodeId n) const { return positions_[static_cast<size_t>(n.v)]; }
+  size_t position(NodeId n) const { return g_.position_of(n); }
   ValueId value(int index) const { return match_.values[static_cast<size_t>(index)]; }
 
   bool try_node(size_t index, NodeId candidate) {
@@ -245,7 +239,6 @@ class Search {
   const Picture& pattern_;
   Condition condition_;
   NodeId anchor_;
-  std::vector<size_t> positions_;  // in the order, by node
   Match match_;
   std::map<std::string, std::string> dtypes_, dims_;  // what `$f` and `n` in types stand for
   std::optional<Found> refused_;

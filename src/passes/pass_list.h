@@ -13,6 +13,21 @@ Status dead_code(graph::Graph& graph, PassContext& context);
 Status fold_constants(graph::Graph& graph, PassContext& context);
 Status fold_identity(graph::Graph& graph, PassContext& context);
 
+// Of networks.
+Status fold_affine(graph::Graph& graph, PassContext& context);
+Status fold_moves(graph::Graph& graph, PassContext& context);
+Status fold_sizes(graph::Graph& graph, PassContext& context);
+Status fuse_activation(graph::Graph& graph, PassContext& context);
+Status fuse_attention(graph::Graph& graph, PassContext& context);
+Status fuse_epilogue(graph::Graph& graph, PassContext& context);
+Status fuse_normalization(graph::Graph& graph, PassContext& context);
+Status fuse_program(graph::Graph& graph, PassContext& context);
+Status fuse_softmax(graph::Graph& graph, PassContext& context);
+Status inline_if(graph::Graph& graph, PassContext& context);
+Status layout_last(graph::Graph& graph, PassContext& context);
+Status lower_dense(graph::Graph& graph, PassContext& context);
+Status merge_common(graph::Graph& graph, PassContext& context);
+
 // Passes that are pictures.
 std::vector<RewriteText> fuse_gated();
 std::vector<RewriteText> fuse_gated_linear();

@@ -37,11 +37,14 @@ struct Report {
   std::string to_text() const;
 };
 
-std::span<const Pass> pipeline();
+std::span<const Pass> pipeline();          // of language models
+std::span<const Pass> network_pipeline();  // of networks from ONNX files; a name with a '.' is a pass run once more
 
 // Runs the whole pipeline. kInvalidArgument: a disabled pass does not exist. kInternal: a pass broke the graph.
 Result<Report> run_pipeline(graph::Graph& graph, const Options& options = {});
-// Runs one pass of the pipeline, or another one.
+// The same for networks; graphs inside nodes (branches, loop bodies) go through it too.
+Result<Report> run_network_pipeline(graph::Graph& graph, const Options& options = {});
+// Runs one pass of a pipeline, or another one.
 Result<PassReport> run_pass(const Pass& pass, graph::Graph& graph, const Options& options = {});
 
 }  // namespace nereid::passes

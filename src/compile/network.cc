@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "compile/network.h"
+
+#include "base/clock.h"
+
+namespace nereid::compile {
+
+Result<OpenedNetwork> open_network(const std::string& path, const NetworkOptions& options) {
+  OpenedNetwork out;
+  const int64_t start_ns = now_ns();
+  NEREID_TRY(import::onnx::OnnxModel model, import::onnx::import_file(path, options.import));
+  const int64_t imported_ns = now_ns();
+  for (const graph::ValueId id : model.graph.inputs())
+    out.inputs.push_back({model.graph.value(id).name, model.graph.value(id).type});
+  for (size_t i = 0; i < model.output_names.size(); ++i)
+    out.outputs.push_back({model.output_names[i], model.graph.value(model.graph.outputs()[i]).type});
+  out.defaults = std::move(model.defaults);
+  out.warnings = std::move(model.warnings);
+  out.nodes_imported = static_cast<int64_t>(model.graph.order().size());
+  if (options.optimise) {
+    NEREID_TRY(out.passes, passes::run_network_pipeline(model.graph, {.disabled = options.disabled_passes}));
+  }
+  out.nodes_optimised = static_cast<int64_t>(model.graph.order().size());
+  NEREID_TRY(const Isa best, best_isa(read_cpu_info()));
+  out.network = runtime::Network::create(std::move(model.graph), std::move(model.storage), options.isa.value_or(best));
+  out.import_ms = static_cast<double>(imported_ns - start_ns) / 1e6;
+  out.optimise_ms = static_cast<double>(now_ns() - imported_ns) / 1e6;
+  return out;
+}
+
+}  // namespace nereid::compile

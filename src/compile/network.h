@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+// A network opened for running: from an ONNX file, imported, optimised and handed to the runtime.
+#pragma once
+
+#include <memory>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "base/cpu_info.h"
+#include "base/status.h"
+#include "import/onnx/onnx_model.h"
+#include "passes/pipeline.h"
+#include "runtime/net/context.h"
+
+namespace nereid::compile {
+
+struct NetworkOptions {
+  import::onnx::ImportOptions import;  // sizes that are fixed before anything is optimised, initializers kept as inputs
+  bool optimise = true;                // false: the nodes of the file as they are
+  std::set<std::string, std::less<>> disabled_passes;
+  std::optional<Isa> isa;  // nothing: the best of this machine
+};
+
+struct NamedType {
+  std::string name;
+  ops::TensorType type;
+};
+
+// Any number of contexts may run on it, one thread each.
+struct OpenedNetwork {
+  std::shared_ptr<const runtime::Network> network;
+  std::vector<NamedType> inputs, outputs;  // as the file has them, in its order
+  // Inputs that need not be given, because the file has a value for them.
+  std::map<std::string, ops::TensorType, std::less<>> defaults;
+  passes::Report passes;
+  std::vector<std::string> warnings;  // full sentences
+  int64_t nodes_imported = 0, nodes_optimised = 0;
+  double import_ms = 0, optimise_ms = 0;
+};
+
+// Errors: what the importer and the passes say.
+Result<OpenedNetwork> open_network(const std::string& path, const NetworkOptions& options = {});
+
+}  // namespace nereid::compile

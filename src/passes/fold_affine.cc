@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: Apache-2.0
+// fold_affine: y = s x + t with constants, one s and t a channel, moves into the weights and bias of the convolution or
+// dense layer before it: batch norm, products and sums. A batch norm that stays is a product and a sum.
+#include <cmath>
+
+#include "passes/edit.h"
+#include "passes/pass_list.h"
+
+namespace nereid::passes {
+namespace {
+
+using graph::Node;
+using graph::NodeId;
+using graph::ValueId;
+
+struct Affine {
+  ValueId x;
+  std::vector<double> scale, shift;  // one a channel each
+};
+
+// Where the channels of a layer's result are; -1: it is no such layer.
+int channel_axis(const Edit& edit, const Node* layer) {
+  if (layer == nullptr) return -1;
+  if (layer->op->name == "conv" || layer->op->name == "conv_transpose") return 1;
+  if (layer->op->name == "dense" && layer->attrs.text("activation") == "none" && !layer->inputs[3].valid())
+    return edit.rank(layer->outputs[0]) - 1;
+  return -1;
+}
+
+// One number a channel.
+std::vector<double> spread(std::vector<double> values, int64_t channels) {
+  if (values.size() == 1) values.assign(static_cast<size_t>(channels), values[0]);
+  return values;
+}
+
+std::optional<Affine> read_batch_norm(const Edit& edit, const Node& node) {
+  std::vector<std::vector<double>> p;
+  for (size_t i = 1; i < 5; ++i) {
+    auto numbers = edit.numbers(node.inputs[i]);
+    if (!numbers || numbers->empty()) return std::nullopt;
+    p.push_back(std::move(*numbers));
+  }
+  Affine out{node.inputs[0], p[0], p[1]};
+  for (size_t c = 0; c < out.scale.size(); ++c) {
+    out.scale[c] = p[0][c] / std::sqrt(p[3][c] + node.attrs.real("epsilon"));
+    out.shift[c] = p[1][c] - p[2][c] * out.scale[c];
+  }
+  return out;
+}
+
+std::optional<Affine> read(const Edit& edit, const Node& node, int axis) {
+  const std::string_view op = node.op->name;
+  if (op == "batch_normalization") return read_batch_norm(edit, node);
+  if ((op != "add" && op != "sub" && op != "mul" && op != "div") || !edit.is_ranked(node.outputs[0]))
+    return std::nullopt;
+  const Shape& shape = edit.type(node.outputs[0]).shape;
+  if (axis >= shape.rank() || !shape[axis].is_static()) return std::nullopt;
+  for (size_t i : {0, 1}) {
+    if (i == 1 && op == "div") break;
+    const ValueId x = node.inputs[i], c = node.inputs[1 - i];
+    if (edit.is_constant(x) || !edit.is_ranked(x) || edit.rank(x) != shape.rank() || axis < 0) continue;
+    if (!same_size(edit.type(x).shape[axis], shape[axis])) continue;
+    auto values = along_axis(edit, c, shape, axis);
+    if (!values || values->empty()) continue;
+    std::vector<double> v = spread(std::move(*values), shape[axis].size());
+    Affine out{x, std::vector<double>(v.size(), 1), std::vector<double>(v.size(), 0)};
+    for (size_t k = 0; k < v.size(); ++k) {
+      if (op == "add") out.shift[k] = v[k];
+      if (op == "sub") out.shift[k] = i == 0 ? -v[k] : v[k];
+      if (op == "sub" && i == 1) out.scale[k] = -1;
+      if (op == "mul") out.scale[k] = v[k];
+      if (op == "div") out.scale[k] = 1 / v[k];
+    }
+    return out;
+  }
+  return std::nullopt;
+}
+
+// Which output channel the element of a weight belongs to.
+std::vector<double> scaled(const Edit& edit, const Node& layer, const std::vector<double>& scale) {
+  std::vector<double> w = *edit.numbers(layer.inputs[1]);
+  const std::vector<int64_t> sizes = edit.type(layer.inputs[1]).shape.sizes();
+  const auto count = static_cast<int64_t>(w.size());
+  const std::string_view op = layer.op->name;
+  for (int64_t i = 0; i < count; ++i) {
+    int64_t channel = 0;
+    if (op == "conv") {
+      channel = i / (count / sizes[0]);
+    } else if (op == "conv_transpose") {
+      const int64_t row = count / sizes[0], group = i / row / (sizes[0] / layer.attrs.integer("group"));
+      channel = group * sizes[1] + i % row / (row / sizes[1]);
+    } else {
+      channel = layer.attrs.boolean("transposed") ? i / sizes[1] : i % sizes[1];
+    }
+    w[static_cast<size_t>(i)] *= scale[static_cast<size_t>(channel)];
+  }
+  return w;
+}
+
+Result<ValueId> into_layer(Edit& edit, NodeId id, const Affine& affine) {
+  const Node layer = *edit.maker(affine.x);
+  if (!edit.single_use(affine.x)) return unsupported("%{} has other users", edit.value(affine.x).name);
+  if (!edit.is_constant(layer.inputs[1]) || !edit.numbers(layer.inputs[1]))
+    return unsupported("the weights %{} are not known", edit.value(layer.inputs[1]).name);
+  std::vector<double> bias(affine.scale.size(), 0);
+  if (layer.inputs[2].valid()) {
+    const auto known = edit.numbers(layer.inputs[2]);
+    if (!known || known->size() != bias.size())
+      return unsupported("the bias %{} is not known", edit.value(layer.inputs[2]).name);
+    bias = *known;
+  }
+  bool scales = false, shifts = layer.inputs[2].valid();
+  for (size_t c = 0; c < bias.size(); ++c) {
+    scales = scales || affine.scale[c] != 1;
+    bias[c] = bias[c] * affine.scale[c] + affine.shift[c];
+    shifts = shifts || bias[c] != 0;
+  }
+  std::vector<ValueId> inputs = layer.inputs;
+  const DType dtype = edit.type(layer.inputs[1]).dtype;
+  if (scales) {
+    const graph::Value old = edit.value(layer.inputs[1]);
+    inputs[1] = edit.constant(old.name, dtype, old.type.shape.sizes(), scaled(edit, layer, affine.scale));
+  }
+  if (shifts)
+    inputs[2] = edit.constant(
+        (layer.inputs[2].valid() ? edit.value(layer.inputs[2]).name : edit.value(affine.x).name + ".bias"), dtype,
+        {static_cast<int64_t>(bias.size())}, bias);
+  return edit.insert(id, layer.op->name, std::move(inputs), layer.attrs);
+}
+
+// mul and add, in the shape [C, 1, ...].
+Result<ValueId> as_product_and_sum(Edit& edit, NodeId id, const Affine& affine) {
+  if (!edit.is_ranked(affine.x) || edit.rank(affine.x) < 2) return unsupported("the rank of x is not known");
+  const ops::TensorType type = edit.type(affine.x);
+  std::vector<int64_t> sizes(static_cast<size_t>(type.shape.rank() - 1), 1);
+  sizes[0] = static_cast<int64_t>(affine.scale.size());
+  const std::string name = edit.value(edit.graph().node(id).outputs[0]).name;
+  const ValueId scale = edit.constant(name + ".scale", type.dtype, sizes, affine.scale);
+  const ValueId shift = edit.constant(name + ".shift", type.dtype, sizes, affine.shift);
+  NEREID_TRY(ValueId product, edit.insert(id, "mul", {affine.x, scale}, {}, name + ".scaled"));
+  return edit.insert(id, "add", {product, shift});
+}
+
+}  // namespace
+
+Status fold_affine(graph::Graph& g, PassContext& context) {
+  Edit edit(g, context);
+  const std::vector<NodeId> order = g.order();
+  for (NodeId id : order) {
+    const Node* node = &g.node(id);
+    if (node->op == nullptr || node->outputs.size() != 1) continue;
+    const bool norm = node->op->name == "batch_normalization";
+    std::optional<Affine> affine;
+    for (size_t i = 0; i < node->inputs.size() && !affine; ++i) {
+      const int axis = channel_axis(edit, edit.maker(node->inputs[i]));
+      if (axis >= 0 || norm) affine = read(edit, *node, axis);
+      if (affine && !norm && affine->x != node->inputs[i]) affine.reset();
+      if (norm) break;
+    }
+    if (!affine) continue;
+    std::string where = edit.where(id);
+    Result<ValueId> now = unsupported("%{} is no layer", edit.value(affine->x).name);
+    if (channel_axis(edit, edit.maker(affine->x)) >= 0) now = into_layer(edit, id, *affine);
+    if (!now.is_ok() && norm) now = as_product_and_sum(edit, id, *affine);
+    const Status done = now.is_ok() ? edit.replace(g.node(id).outputs[0], *now) : now.status();
+    std::string what;
+    if (done.is_ok()) what = fmt::format("into the {}", edit.maker(*now)->op->name);
+    edit.record(std::move(where), done, std::move(what));
+  }
+  return Status::ok();
+}
+
+}  // namespace nereid::passes

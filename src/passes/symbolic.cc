@@ -1,0 +1,394 @@
+// SPDX-License-Identifier: Apache-2.0
+// Names for sizes, and integer arithmetic on them.
+#include "passes/symbolic.h"
+
+#include <algorithm>
+
+#include "ops/dim_product.h"
+#include "ops/shape_rule.h"
+
+namespace nereid::passes {
+namespace {
+
+using graph::Node;
+using graph::NodeId;
+using graph::ValueId;
+
+constexpr int64_t kMostValues = 64;
+
+std::string text_of(const std::vector<Dim>& list) {
+  return Shape(list).to_string();
+}
+
+// Elements start, start + step, ... before end of a list.
+std::optional<std::vector<Dim>> cut(const std::vector<Dim>& list, int64_t start, int64_t end, int64_t step) {
+  const auto n = static_cast<int64_t>(list.size());
+  if (step < 1) return std::nullopt;
+  start = std::clamp<int64_t>(start < 0 ? start + n : start, 0, n);
+  end = std::clamp<int64_t>(end < 0 ? end + n : end, 0, n);
+  std::vector<Dim> out;
+  for (int64_t i = start; i < end; i += step) out.push_back(list[static_cast<size_t>(i)]);
+  return out;
+}
+
+}  // namespace
+
+Symbolic::Symbolic(Edit& edit) : edit_(edit), g_(edit.graph()) {
+  for (size_t i = 0; i < g_.value_count(); ++i)
+    for (const Dim& d : g_.value({static_cast<int32_t>(i)}).type.shape.dims())
+      if (!d.is_static()) taken_.insert(d.symbol());
+  for (ValueId in : g_.inputs()) {
+    ops::TensorType type = g_.value(in).type;
+    if (!type.is_tensor() || !type.shape.is_ranked()) continue;
+    for (int d = 0; d < type.shape.rank(); ++d)
+      if (type.shape[d].is_unknown()) type.shape[d] = named(fmt::format("input {} {}", in.v, d));
+    g_.set_type(in, type);
+  }
+}
+
+Dim Symbolic::named(const std::string& key) {
+  auto it = names_.find(key);
+  if (it != names_.end()) return it->second;
+  std::string name;
+  for (size_t i = names_.size() + 1; name.empty() || taken_.contains(name); ++i) name = fmt::format("d{}", i);
+  taken_.insert(name);
+  return names_.emplace(key, Dim::symbol(name)).first->second;
+}
+
+Dim Symbolic::named_number(const std::string& key) {
+  const Dim d = named("number " + key);
+  numbers_.insert(d.symbol());
+  return d;
+}
+
+bool Symbolic::is_size(const Dim& d) const {
+  if (d.is_static()) return d.size() >= 0;
+  ops::DimProduct product;
+  product.multiply(d);
+  if (product.factor < 0) return false;
+  return std::ranges::none_of(product.symbols, [&](const auto& s) { return numbers_.contains(s.first); });
+}
+
+const std::vector<Dim>* Symbolic::values(ValueId v) {
+  if (!v.valid()) return nullptr;
+  auto it = values_.find(v.v);
+  if (it != values_.end()) return &it->second;
+  const ops::TensorType& type = edit_.type(v);
+  if (!type.is_tensor() || !is_integer(type.dtype) || type.shape.elements().value_or(kMostValues + 1) > kMostValues)
+    return nullptr;
+  const auto known = edit_.integers(v);
+  if (!known) return nullptr;
+  return &values_.emplace(v.v, List(known->begin(), known->end())).first->second;
+}
+
+// All that a shape rule may look at. Two nodes of one description have results of the same sizes.
+std::string Symbolic::describe(const Node& node) const {
+  std::string key(node.op->name);
+  for (const auto& [name, value] : node.attrs.values()) key += fmt::format(" {}={}", name, ops::attr_to_text(value));
+  for (size_t i = 0; i < node.inputs.size(); ++i) {
+    const ValueId in = node.inputs[i];
+    if (!in.valid()) {
+      key += " _";
+      continue;
+    }
+    key += " " + edit_.type(in).to_string();
+    if (const auto it = values_.find(in.v); it != values_.end()) {
+      key += text_of(it->second);
+    } else if (const auto numbers = edit_.numbers(in, kMostValues)) {
+      key += fmt::format("[{}]", fmt::join(*numbers, ","));
+    } else if (i > 0 || node.op->evaluate == nullptr || !is_float(edit_.type(in).dtype) ||
+               !edit_.type(in).shape.is_ranked()) {
+      key += fmt::format("#{}", in.v);  // its elements may decide
+    }
+  }
+  return key;
+}
+
+// floor((size + padding - extent) / stride) + 1 is the same for many windows: 1x1 and padded 3x3 ones with one stride.
+std::string Symbolic::window_key(const Node& node, int d) const {
+  const std::string_view op = node.op->name;
+  const size_t axis = static_cast<size_t>(d - 2);
+  if (d < 2 || (op != "conv" && op != "max_pool" && op != "average_pool") || node.attrs.text("auto_pad") != "NOTSET")
+    return {};
+  const Shape& x = edit_.type(node.inputs[0]).shape;
+  const size_t axes = static_cast<size_t>(x.rank() - 2);
+  const auto number = [&](std::string_view name, size_t i, int64_t fallback) {
+    const std::vector<int64_t>& list = node.attrs.integers(name);
+    return i < list.size() ? list[i] : fallback;
+  };
+  int64_t kernel = number("kernel_shape", axis, -1);
+  if (op == "conv") {
+    const Dim& size = edit_.type(node.inputs[1]).shape[d];
+    if (!size.is_static()) return {};
+    kernel = size.size();
+  }
+  if (kernel < 1 || x[d].is_unknown()) return {};
+  const int64_t padding = number("pads", axis, 0) + number("pads", axes + axis, 0);
+  const bool ceil = op != "conv" && node.attrs.boolean("ceil_mode");
+  return fmt::format("window {} {} {} {}", x[d].to_string(), padding - (kernel - 1) * number("dilations", axis, 1) - 1,
+                     number("strides", axis, 1), ceil);
+}
+
+std::optional<Shape> Symbolic::reshaped(const Node& node, const List& wanted) {
+  const Shape& x = edit_.type(node.inputs[0]).shape;
+  if (!x.is_ranked() || node.attrs.boolean("allowzero")) return std::nullopt;
+  const ops::DimProduct all(x.dims());
+  ops::DimProduct known;
+  List dims;
+  int open = -1;
+  for (size_t i = 0; i < wanted.size(); ++i) {
+    if (wanted[i] == Dim(-1)) {
+      if (open >= 0) return std::nullopt;
+      open = static_cast<int>(i);
+      dims.emplace_back(1);
+      continue;
+    }
+    if (!is_size(wanted[i]) || (wanted[i] == Dim(0) && static_cast<int>(i) >= x.rank())) return std::nullopt;
+    dims.push_back(wanted[i] == Dim(0) ? x[static_cast<int>(i)] : wanted[i]);
+    known.multiply(dims.back());
+  }
+  if (open >= 0 && all.fits && known.fits) {
+    auto rest = ops::quotient(all, known);
+    dims[static_cast<size_t>(open)] = rest.is_ok() ? *rest : Dim::unknown();
+  }
+  return Shape(std::move(dims));
+}
+
+// The shapes that values decide, where these are sizes and no numbers.
+std::optional<Shape> Symbolic::shape_from_values(const Node& node) {
+  const std::string_view op = node.op->name;
+  const auto sizes_of = [&](size_t i) -> const List* {
+    const List* list = i < node.inputs.size() ? values(node.inputs[i]) : nullptr;
+    return list != nullptr ? list : nullptr;
+  };
+  if (op == "reshape_to") {
+    const List* wanted = sizes_of(1);
+    return wanted != nullptr ? reshaped(node, *wanted) : std::nullopt;
+  }
+  if (op == "constant_of_shape") {
+    const List* sizes = sizes_of(0);
+    if (sizes == nullptr || !std::ranges::all_of(*sizes, [&](const Dim& d) { return is_size(d); })) return std::nullopt;
+    return Shape(*sizes);
+  }
+  if (op == "expand") {
+    const List* sizes = sizes_of(1);
+    const Shape& x = edit_.type(node.inputs[0]).shape;
+    if (sizes == nullptr || !x.is_ranked() || !std::ranges::all_of(*sizes, [&](const Dim& d) { return is_size(d); }))
+      return std::nullopt;
+    return ops::broadcast(x, Shape(*sizes));
+  }
+  if (op == "range") {
+    const List *start = sizes_of(0), *limit = sizes_of(1), *delta = sizes_of(2);
+    if (start == nullptr || limit == nullptr || delta == nullptr || *start != List{0} || *delta != List{1} ||
+        limit->size() != 1 || !is_size((*limit)[0]))
+      return std::nullopt;
+    return Shape(*limit);
+  }
+  if (op == "resize" && node.inputs[3].valid() && node.attrs.integers("axes").empty() &&
+      node.attrs.text("keep_aspect_ratio_policy") == "stretch") {
+    const List* sizes = sizes_of(3);
+    return sizes != nullptr && static_cast<int>(sizes->size()) == edit_.rank(node.inputs[0])
+               ? std::optional(Shape(*sizes))
+               : std::nullopt;
+  }
+  if (op == "resize" && node.inputs[2].valid() && node.attrs.integers("axes").empty()) {
+    const auto scales = edit_.numbers(node.inputs[2], kMostValues);
+    const Shape& x = edit_.type(node.inputs[0]).shape;
+    if (!scales || !x.is_ranked() || static_cast<int>(scales->size()) != x.rank()) return std::nullopt;
+    List dims;
+    for (int d = 0; d < x.rank(); ++d) {
+      const double scale = (*scales)[static_cast<size_t>(d)];
+      if (scale < 1 || scale > 1024 || scale != static_cast<double>(static_cast<int64_t>(scale))) return std::nullopt;
+      ops::DimProduct product;
+      product.multiply(x[d]);
+      product.multiply(Dim(static_cast<int64_t>(scale)));
+      const auto size = ops::quotient(product, {});
+      dims.push_back(size.is_ok() ? *size : Dim::unknown());
+    }
+    return Shape(std::move(dims));
+  }
+  return std::nullopt;
+}
+
+void Symbolic::visit(NodeId id) {
+  const Node& node = g_.node(id);
+  if (!node.regions.empty()) return;
+  const auto inferred = g_.infer_results(node, node.outputs.size());
+  const std::optional<Shape> better = shape_from_values(node);
+  std::string key;
+  for (size_t i = 0; i < node.outputs.size(); ++i) {
+    const ValueId out = node.outputs[i];
+    ops::TensorType type = g_.value(out).type;
+    if (inferred.is_ok() && i < inferred->size()) type = merge_types(type, (*inferred)[i]).value_or(type);
+    if (better && i == 0) type = merge_types(type, {type.dtype, *better}).value_or(type);
+    if (type.is_tensor() && type.shape.is_ranked()) {
+      for (int d = 0; d < type.shape.rank(); ++d) {
+        if (!type.shape[d].is_unknown()) continue;
+        std::string window = window_key(node, d);
+        if (window.empty()) {
+          if (key.empty()) key = describe(node);
+          window = fmt::format("{} : {} {}", key, i, d);
+        }
+        type.shape[d] = named(window);
+      }
+    }
+    g_.set_type(out, type);
+    if (auto list = compute(node, i)) values_[out.v] = std::move(*list);
+  }
+}
+
+// add, sub, mul, div of lists of one length, or of a list and one number.
+std::optional<std::vector<Dim>> Symbolic::arithmetic(const Node& node) {
+  const std::string_view op = node.op->name;
+  const List *a = values(node.inputs[0]), *b = values(node.inputs[1]);
+  if (a == nullptr || b == nullptr || (a->size() != b->size() && a->size() != 1 && b->size() != 1)) return std::nullopt;
+  List out;
+  for (size_t i = 0; i < std::max(a->size(), b->size()); ++i) {
+    const Dim& x = (*a)[a->size() == 1 ? 0 : i];
+    const Dim& y = (*b)[b->size() == 1 ? 0 : i];
+    const std::string key = fmt::format("{} {} {}", x.to_string(), op, y.to_string());
+    if (x.is_static() && y.is_static()) {
+      int64_t result = 0;
+      bool overflows = false;
+      if (op == "add") overflows = __builtin_add_overflow(x.size(), y.size(), &result);
+      if (op == "sub") overflows = __builtin_sub_overflow(x.size(), y.size(), &result);
+      if (op == "mul") overflows = __builtin_mul_overflow(x.size(), y.size(), &result);
+      if (op == "div") {
+        if (y.size() == 0 || y.size() == -1) return std::nullopt;
+        result = x.size() / y.size();
+      }
+      if (overflows) return std::nullopt;
+      out.emplace_back(result);
+    } else if (op == "mul") {
+      ops::DimProduct product;
+      product.multiply(x);
+      product.multiply(y);
+      const auto size = product.fits ? ops::quotient(product, {}) : Result<Dim>(Dim::unknown());
+      out.push_back(size.is_ok() && !size->is_unknown() ? *size : named_number(key));
+    } else if (op == "div") {
+      ops::DimProduct all, part;
+      all.multiply(x);
+      part.multiply(y);
+      const auto size = ops::quotient(all, part);
+      if (size.is_ok() && !size->is_unknown()) {
+        out.push_back(*size);
+      } else {
+        out.push_back(is_size(x) && is_size(y) ? named(key) : named_number(key));
+      }
+    } else if ((op == "sub" && y == Dim(0)) || (op == "add" && y == Dim(0))) {
+      out.push_back(x);
+    } else if (op == "add" && x == Dim(0)) {
+      out.push_back(y);
+    } else if (op == "sub" && x == y) {
+      out.emplace_back(0);
+    } else {
+      out.push_back(op == "add" && is_size(x) && is_size(y) ? named(key) : named_number(key));
+    }
+  }
+  return out;
+}
+
+std::optional<std::vector<Dim>> Symbolic::compute(const Node& node, size_t output) {
+  const ops::TensorType& type = edit_.type(node.outputs[output]);
+  const std::string_view op = node.op->name;
+  if (!type.is_tensor() || !(is_integer(type.dtype) || type.dtype == DType::boolean) ||
+      type.shape.elements().value_or(kMostValues + 1) > kMostValues)
+    return std::nullopt;
+  const auto list = [&](size_t i) { return i < node.inputs.size() ? values(node.inputs[i]) : nullptr; };
+  if (op == "shape") {
+    const Shape& x = edit_.type(node.inputs[0]).shape;
+    if (!x.is_ranked() || std::ranges::any_of(x.dims(), &Dim::is_unknown)) return std::nullopt;
+    const int64_t n = x.rank();
+    int64_t start = node.attrs.has("start") ? node.attrs.integer("start") : 0;
+    start = std::clamp<int64_t>(start < 0 ? start + n : start, 0, n);
+    List out(x.dims().begin() + start, x.dims().end());
+    out.resize(std::min(out.size(), static_cast<size_t>(*type.shape.elements())), Dim(0));
+    return out;
+  }
+  if (op == "size") {
+    const auto size = ops::quotient(ops::DimProduct(edit_.type(node.inputs[0]).shape.dims()), {});
+    if (!edit_.is_ranked(node.inputs[0]) || !size.is_ok() || size->is_unknown()) return std::nullopt;
+    return List{*size};
+  }
+  if (op == "identity" || op == "unsqueeze" || op == "squeeze" || op == "reshape" || op == "reshape_to" ||
+      op == "flatten" || op == "cast") {
+    if (op == "cast" && edit_.type(node.inputs[0]).dtype == DType::boolean) return std::nullopt;
+    if (type.dtype == DType::boolean) return std::nullopt;
+    const List* x = list(0);
+    return x != nullptr ? std::optional(*x) : std::nullopt;
+  }
+  if (op == "concat") {
+    List out;
+    if (type.shape.rank() != 1) return std::nullopt;
+    for (size_t i = 0; i < node.inputs.size(); ++i) {
+      const List* part = list(i);
+      if (part == nullptr) return std::nullopt;
+      out.insert(out.end(), part->begin(), part->end());
+    }
+    return out;
+  }
+  if (op == "gather" && edit_.rank(node.inputs[0]) == 1) {
+    const List *x = list(0), *at = list(1);
+    if (x == nullptr || at == nullptr) return std::nullopt;
+    List out;
+    for (const Dim& d : *at) {
+      if (!d.is_static()) return std::nullopt;
+      const int64_t i = d.size() < 0 ? d.size() + static_cast<int64_t>(x->size()) : d.size();
+      if (i < 0 || i >= static_cast<int64_t>(x->size())) return std::nullopt;
+      out.push_back((*x)[static_cast<size_t>(i)]);
+    }
+    return out;
+  }
+  if (op == "slice" && edit_.rank(node.inputs[0]) == 1) {
+    const List* x = list(0);
+    const auto start = edit_.integers(node.inputs[1]), end = edit_.integers(node.inputs[2]);
+    const auto step = node.inputs[4].valid() ? edit_.integers(node.inputs[4]) : std::optional(std::vector<int64_t>{1});
+    if (x == nullptr || !start || !end || !step || start->size() != 1 || end->size() != 1 || step->size() != 1)
+      return std::nullopt;
+    return cut(*x, (*start)[0], (*end)[0], (*step)[0]);
+  }
+  if (op == "split_along" && edit_.rank(node.inputs[0]) == 1) {
+    const List* x = list(0);
+    if (x == nullptr) return std::nullopt;
+    int64_t from = 0;
+    for (size_t i = 0; i < output; ++i) from += edit_.type(node.outputs[i]).shape[0].size();
+    return cut(*x, from, from + type.shape[0].size(), 1);
+  }
+  if (op == "add" || op == "sub" || op == "mul" || op == "div") return arithmetic(node);
+  if (op == "constant_of_shape") {
+    const List* one = list(1);
+    if (one == nullptr || one->size() != 1) return std::nullopt;
+    return List(static_cast<size_t>(*type.shape.elements()), (*one)[0]);
+  }
+  if (op == "equal") {
+    const List *a = list(0), *b = list(1);
+    if (a == nullptr || b == nullptr || (a->size() != b->size() && b->size() != 1)) return std::nullopt;
+    List out;
+    for (size_t i = 0; i < a->size(); ++i) {
+      const Dim &x = (*a)[i], &y = (*b)[b->size() == 1 ? 0 : i];
+      if (x == y && !x.is_unknown()) {
+        out.emplace_back(1);
+      } else if ((x.is_static() && y.is_static()) || (is_size(x) && y.is_static() && y.size() < 0)) {
+        out.emplace_back(0);
+      } else {
+        return std::nullopt;
+      }
+    }
+    return out;
+  }
+  if (op == "where") {
+    const auto it = node.inputs[0].valid() ? values_.find(node.inputs[0].v) : values_.end();
+    const List *a = list(1), *b = list(2);
+    if (it == values_.end() || a == nullptr || b == nullptr) return std::nullopt;
+    const auto n = static_cast<size_t>(*type.shape.elements());
+    const auto at = [&](const List& l, size_t i) { return l.size() == 1 ? l[0] : l[i]; };
+    for (size_t size : {it->second.size(), a->size(), b->size()})
+      if (size != 1 && size != n) return std::nullopt;
+    List out;
+    for (size_t i = 0; i < n; ++i) out.push_back(at(it->second, i) == Dim(1) ? at(*a, i) : at(*b, i));
+    return out;
+  }
+  return std::nullopt;
+}
+
+}  // namespace nereid::passes
