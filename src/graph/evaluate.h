@@ -37,6 +37,10 @@ Result<std::vector<ops::Datum>> evaluate_any(const Graph& graph,
                                              const std::map<std::string, ops::Datum, std::less<>>& inputs,
                                              const DatumHook& hook = {});
 
+// What is known of a value that is given for an input against what the graph declares: kind, dtype, rank, fixed sizes.
+// An optional may be given what it holds.
+Status check_input(const Value& input, const ops::TensorType& found);
+
 // A constant's data in one piece. kNotFound if it carries none.
 Result<ops::Tensor> join_parts(const Value& constant);
 

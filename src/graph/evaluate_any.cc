@@ -10,36 +10,6 @@
 namespace nereid::graph {
 namespace {
 
-// What is known of a given value against what the graph declares: kind, dtype, rank and fixed sizes.
-Status check_input(const Value& value, const ops::Datum& datum) {
-  const ops::TensorType found = ops::type_of(datum);
-  const ops::TensorType& wanted = value.type;
-  const auto refuse = [&] {
-    return invalid_argument("%{} is {}, but the value given is {}", value.name, wanted.to_string(), found.to_string());
-  };
-  if (wanted.container == ops::Container::kNone) {
-    if (!datum.is_tensor() || found.dtype != wanted.dtype) return refuse();
-    if (!wanted.shape.is_ranked()) return Status::ok();
-    if (wanted.shape.rank() != found.shape.rank()) return refuse();
-    for (int d = 0; d < wanted.shape.rank(); ++d)
-      if (wanted.shape[d].is_static() && wanted.shape[d] != found.shape[d]) return refuse();
-    return Status::ok();
-  }
-  const bool is_sequence = datum.kind == ops::Datum::Kind::kSequence;
-  const bool is_map = datum.kind == ops::Datum::Kind::kMap;
-  switch (wanted.container) {
-    case ops::Container::kSequence:
-    case ops::Container::kSequenceOfMaps:
-      return is_sequence ? Status::ok() : refuse();
-    case ops::Container::kMap:
-      return is_map ? Status::ok() : refuse();
-    case ops::Container::kOptional:
-      return is_sequence || is_map ? refuse() : Status::ok();
-    default:
-      return datum.is_tensor() || is_map ? refuse() : Status::ok();
-  }
-}
-
 class AnyInterpreter {
  public:
   AnyInterpreter(const Graph& graph, const DatumHook& hook) : graph_(graph), hook_(hook), slots_(graph.value_count()) {
@@ -150,6 +120,38 @@ class AnyInterpreter {
 
 }  // namespace
 
+Status check_input(const Value& input, const ops::TensorType& found) {
+  using ops::Container;
+  const ops::TensorType& wanted = input.type;
+  bool fits = false;
+  switch (wanted.container) {
+    case Container::kNone:
+      fits = found.is_tensor() && found.dtype == wanted.dtype;
+      if (fits && wanted.shape.is_ranked()) {
+        fits = wanted.shape.rank() == found.shape.rank();
+        for (int d = 0; fits && d < wanted.shape.rank(); ++d)
+          fits = !wanted.shape[d].is_static() || wanted.shape[d] == found.shape[d];
+      }
+      break;
+    case Container::kOptional:
+      fits = found.is_tensor() || found.container == Container::kOptional;
+      break;
+    case Container::kOptionalSequence:
+      fits = found.container == Container::kSequence || found.container == Container::kOptional;
+      break;
+    case Container::kSequence:
+    case Container::kSequenceOfMaps:
+      fits = found.container == Container::kSequence || found.container == Container::kSequenceOfMaps;
+      break;
+    case Container::kMap:
+      fits = found.container == Container::kMap;
+      break;
+  }
+  if (fits) return Status::ok();
+  return invalid_argument("input '{}' is {}, but the value given is {}", input.name, wanted.to_string(),
+                          found.to_string());
+}
+
 Result<std::vector<ops::Datum>> evaluate_any(const Graph& graph,
                                              const std::map<std::string, ops::Datum, std::less<>>& inputs,
                                              const DatumHook& hook) {
@@ -158,7 +160,7 @@ Result<std::vector<ops::Datum>> evaluate_any(const Graph& graph,
     const Value& v = graph.value(id);
     const auto it = inputs.find(v.name);
     if (it == inputs.end()) return not_found("the input %{} ({}) is not given", v.name, v.type.to_string());
-    NEREID_RETURN_IF_ERROR(check_input(v, it->second));
+    NEREID_RETURN_IF_ERROR(check_input(v, ops::type_of(it->second)));
     values.push_back(&it->second);
   }
   return AnyInterpreter(graph, hook).run(values);

@@ -3,29 +3,10 @@
 
 #include <algorithm>
 
+#include "graph/evaluate.h"
 #include "runtime/net/graph_runner.h"
 
 namespace nereid::runtime {
-namespace {
-
-Status check(const graph::Value& input, const ops::TensorType& found) {
-  const ops::TensorType& wanted = input.type;
-  bool fits = wanted.is_tensor() == found.is_tensor();
-  if (fits && wanted.is_tensor()) {
-    fits = wanted.dtype == found.dtype;
-    if (wanted.shape.is_ranked()) {
-      fits = fits && wanted.shape.rank() == found.shape.rank();
-      for (int d = 0; fits && d < wanted.shape.rank(); ++d)
-        fits = !wanted.shape[d].is_static() || wanted.shape[d] == found.shape[d];
-    }
-  }
-  if (fits) return Status::ok();
-  return invalid_argument("input '{}' is {}, but the value given is {}", input.name, wanted.to_string(),
-                          found.to_string());
-}
-
-}  // namespace
-
 struct NetContext::Impl {
   std::shared_ptr<const Network> network;
   std::unique_ptr<GraphRunner> runner;
@@ -47,7 +28,7 @@ Status NetContext::set_input(size_t index, const ConstTensorView& tensor) {
   NEREID_CHECK(index < g.inputs().size());
   const graph::ValueId id = g.inputs()[index];
   const ops::TensorType type{tensor.dtype, Shape::of(tensor.sizes)};
-  NEREID_RETURN_IF_ERROR(check(g.value(id), type));
+  NEREID_RETURN_IF_ERROR(graph::check_input(g.value(id), type));
   impl_->runner->values()[static_cast<size_t>(id.v)] = {
       .kind = NetValue::Kind::kTensor, .type = type, .data = tensor.data};
   return Status::ok();
@@ -59,7 +40,7 @@ Status NetContext::set_input(size_t index, const ops::Datum& value) {
   NEREID_CHECK(index < g.inputs().size());
   const graph::ValueId id = g.inputs()[index];
   const ops::TensorType type = ops::type_of(value);
-  NEREID_RETURN_IF_ERROR(check(g.value(id), type));
+  NEREID_RETURN_IF_ERROR(graph::check_input(g.value(id), type));
   impl_->runner->values()[static_cast<size_t>(id.v)] = {
       .kind = NetValue::Kind::kDatum, .type = type, .data = nullptr, .datum = &value};
   return Status::ok();
