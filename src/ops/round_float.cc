@@ -76,6 +76,13 @@ void store_rounded(const TensorView& dst, std::span<const float> values, const F
       return each([&](float v) { return f32_to_f8e5m2fnuz(v, overflow); });
     case DType::f8e8m0:
       return each([&](float v) { return encode_f8e8m0(v, rounding); });
+    case DType::f4e2m1: {
+      Elements<float> numbers(dst.elements());
+      for (size_t i = 0; i < values.size(); ++i)
+        numbers[static_cast<int64_t>(i)] = std::isnan(values[i]) ? -0.0f : values[i];
+      (void)store<float>(dst, numbers);
+      return;
+    }
     default:
       (void)store<float>(dst, values);
   }

@@ -26,7 +26,8 @@ bool is_f8(DType dtype);  // f8e4m3, f8e5m2, f8e4m3fnuz, f8e5m2fnuz, f8e8m0
 // rounding the double at once would give.
 float round_to_odd(double value);
 
-// As many values as dst, of any float type, has elements (checked).
+// As many values as dst, of any float type, has elements (checked). Of f4e2m1, which has none, no number is -0, as in
+// ONNX's tests.
 void store_rounded(const TensorView& dst, std::span<const float> values, const FloatRounding& rounding);
 
 }  // namespace nereid::ops
