@@ -48,6 +48,66 @@ class GatherRowsStep final : public NetStep {
   std::atomic<bool> refused_ = false;
 };
 
+// Sums, means or extremes of [outer, reduced, inner] over the middle.
+class MiddleReduceStep final : public NetStep {
+ public:
+  using Kind = kernels::RowReduceParams::Kind;
+  void run(Worker& worker) override {
+    if (outer >= worker.count()) {
+      const auto [begin, end] = worker.slice(outer);
+      for (int64_t o = begin; o < end; ++o) reduce(o, 0, inner);
+    } else {
+      const auto [begin, end] = worker.slice(inner);
+      for (int64_t o = 0; o < outer; ++o) reduce(o, begin, end);
+    }
+  }
+  Kind kind = Kind::kSum;
+  const float* x = nullptr;
+  float* y = nullptr;
+  int64_t outer = 1, reduced = 1, inner = 1;
+
+ private:
+  void reduce(int64_t o, int64_t begin, int64_t end) {
+    const float* from = x + o * reduced * inner;
+    float* to = y + o * inner;
+    std::copy(from + begin, from + end, to + begin);
+    for (int64_t r = 1; r < reduced; ++r) {
+      const float* row = from + r * inner;
+      switch (kind) {
+        case Kind::kMax:
+          for (int64_t i = begin; i < end; ++i) to[i] = row[i] > to[i] ? row[i] : to[i];
+          break;
+        case Kind::kMin:
+          for (int64_t i = begin; i < end; ++i) to[i] = row[i] < to[i] ? row[i] : to[i];
+          break;
+        default:
+          for (int64_t i = begin; i < end; ++i) to[i] += row[i];
+      }
+    }
+    if (kind == Kind::kMean)
+      for (int64_t i = begin; i < end; ++i) to[i] /= static_cast<float>(reduced);
+  }
+};
+
+Result<std::unique_ptr<NetStep>> bind_middle(NetBinder& binder, const graph::Node& node, MiddleReduceStep::Kind kind,
+                                             const std::vector<int64_t>& xs, const std::vector<bool>& reduced) {
+  using Kind = MiddleReduceStep::Kind;
+  if (kind == Kind::kSumSquares || kind == Kind::kL2) return unsupported("the reduced dimensions are not the last ones");
+  size_t first = 0, last = xs.size();
+  while (!reduced[first]) ++first;
+  while (!reduced[last - 1]) --last;
+  auto step = std::make_unique<MiddleReduceStep>();
+  for (size_t d = 0; d < xs.size(); ++d) {
+    if (d >= first && d < last && !reduced[d] && xs[d] != 1) return unsupported("the reduced dimensions are apart");
+    (d < first ? step->outer : d < last ? step->reduced : step->inner) *= xs[d];
+  }
+  step->kind = kind;
+  step->kernel = "middle_reduce";
+  binder.point(node.inputs[0], &step->x);
+  binder.point(node.outputs[0], &step->y);
+  return std::unique_ptr<NetStep>(std::move(step));
+}
+
 }  // namespace
 
 Result<std::unique_ptr<NetStep>> bind_net_softmax(NetBinder& binder, const graph::Node& node) {
@@ -126,10 +186,15 @@ Result<std::unique_ptr<NetStep>> bind_net_reduce(NetBinder& binder, const graph:
   }
   size_t first = xs.size();
   while (first > 0 && reduced[first - 1]) --first;
-  for (size_t d = 0; d < first; ++d)
-    if (reduced[d] && xs[d] != 1) return unsupported("the reduced dimensions are not the last ones");
-  const int64_t cols = columns_from(xs, first), elements = *binder.type(node.inputs[0]).shape.elements();
+  const int64_t elements = *binder.type(node.inputs[0]).shape.elements();
   if (elements == 0) return unsupported("there is nothing to reduce");
+  const bool in_the_middle = [&] {
+    for (size_t d = 0; d < first; ++d)
+      if (reduced[d] && xs[d] != 1) return true;
+    return false;
+  }();
+  if (in_the_middle) return bind_middle(binder, node, row->kind, xs, reduced);
+  const int64_t cols = columns_from(xs, first);
   auto step = std::make_unique<ParamStep<kernels::RowReduceParams>>(binder.kernels().row_reduce);
   kernels::RowReduceParams& p = step->params;
   p.kind = row->kind;

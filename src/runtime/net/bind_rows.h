@@ -7,8 +7,10 @@
 
 namespace nereid::runtime {
 
+NetBind bind_net_cast;
 NetBind bind_net_concat;
 NetBind bind_net_conv_last;
+NetBind bind_net_conv_transpose_last;
 NetBind bind_net_dense;
 NetBind bind_net_expand;
 NetBind bind_net_gather;
@@ -19,6 +21,8 @@ NetBind bind_net_pad;
 NetBind bind_net_pool_last;
 NetBind bind_net_program;
 NetBind bind_net_reduce;
+NetBind bind_net_resize;
+NetBind bind_net_scaled_dot_attention;
 NetBind bind_net_single;
 NetBind bind_net_slice;
 NetBind bind_net_softmax;

@@ -68,8 +68,9 @@ class Planner final : public NetBinder {
   void point(graph::ValueId id, void* field, int64_t offset) override { pointers_.push_back({id, field, offset}); }
   Status& error() override { return plan_->error; }
   void want_scratch(int64_t bytes, std::byte** field) override {
-    scratch_bytes_ = std::max(scratch_bytes_, bytes);
-    scratch_fields_.push_back(field);
+    scratch_fields_.push_back({field, step_scratch_});
+    step_scratch_ += (bytes + kAlignment - 1) / kAlignment * kAlignment;
+    scratch_bytes_ = std::max(scratch_bytes_, step_scratch_);
   }
 
  private:
@@ -307,6 +308,7 @@ class Planner final : public NetBinder {
   }
 
   Result<std::unique_ptr<NetStep>> bind(const graph::Node& node) {
+    step_scratch_ = 0;
     for (const NetBindRow& row : net_bind_table()) {
       if (row.op != node.op->name) continue;
       const size_t pointers = pointers_.size(), scratch = scratch_fields_.size();
@@ -336,7 +338,7 @@ class Planner final : public NetBinder {
     if (scratch_bytes_ > 0) {
       NEREID_TRY(plan_->scratch, Buffer::allocate(static_cast<size_t>(scratch_bytes_) + kAlignment));
     }
-    for (std::byte** field : scratch_fields_) *field = plan_->scratch.data();
+    for (const Scratch& s : scratch_fields_) *s.field = plan_->scratch.data() + s.offset;
     for (const Plan::Pointer& p : pointers_) {
       const graph::ValueId source = resolve(p.id);
       const Local& v = values_[index(source)];
@@ -357,8 +359,12 @@ class Planner final : public NetBinder {
   std::vector<Pending> pending_;
   std::vector<std::pair<size_t, graph::ValueId>> aliases_;
   std::vector<Plan::Pointer> pointers_;
-  std::vector<std::byte**> scratch_fields_;
-  int64_t scratch_bytes_ = 0;
+  struct Scratch {
+    std::byte** field;
+    int64_t offset;
+  };
+  std::vector<Scratch> scratch_fields_;
+  int64_t scratch_bytes_ = 0, step_scratch_ = 0;
 };
 
 }  // namespace
