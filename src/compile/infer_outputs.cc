@@ -162,7 +162,10 @@ Result<InferredValue> OutputFolder::write(std::string_view name, const Datum& va
 }
 
 Status OutputFolder::commit(const std::vector<InferredValue>& outputs) {
-  const std::string text = outputs_json(outputs).dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
+  std::string text = "[";
+  for (const auto& row : outputs_json(outputs))
+    text += (text.size() > 1 ? ",\n " : "\n ") + row.dump(-1, ' ', false, Json::error_handler_t::replace);
+  text += "\n]\n";
   NEREID_RETURN_IF_ERROR(write_file(std::string(kList), std::array{std::string_view(text)}));
   is_done_ = true;
   return Status::ok();

@@ -47,6 +47,9 @@ libcli11-dev 2
 libpcre2-dev 10
 libutf8proc-dev 2
 libssl-dev 3
+libprotobuf-dev 3.21
+protobuf-compiler 3.21
+zlib1g-dev 1
 libgtest-dev 1
 libgmock-dev 1
 librapidcheck-dev 0
@@ -64,7 +67,7 @@ class Machine:
         self.folder, self.repo = Path(folder), Path(folder) / "repo"
         gcc, cmake = VERSIONS[available]
         files = {"available": available, "installed": "", "repo/scripts/requirements-cmake.txt": "cmake==3\n",
-                 "repo/scripts/requirements.txt": "pip==1\n"}
+                 "repo/scripts/requirements.txt": "pip==1\n", "repo/scripts/requirements-conformance.txt": "onnx==1\n"}
         kit = {"g++": COMPILER.format(gcc, "g++"), "g++-12": COMPILER.format("12.3.0", "g++-12"),
                "cmake": CMAKE.format(cmake), "pip-cmake": CMAKE.format("3.31.6")}
         files |= {f"bin/{name}": f"#!/bin/bash\n{text}\n" for name, text in STUBS.items()}
@@ -131,6 +134,16 @@ class Bootstrap(unittest.TestCase):
         code, out = machine.bootstrap()
         self.assertEqual((code, machine.installed()), (0, before))
         self.assertEqual(len(out.splitlines()), 1, out)
+
+    def test_python_packages_of_a_group_are_added_once(self):
+        machine = self.machine(DEBIAN_12)
+        machine.bootstrap()
+        self.assertEqual(machine.bootstrap("--check")[0], 0)
+        code, out = machine.bootstrap("--check", "build", "conformance")
+        self.assertEqual(code, 1)
+        self.assertIn("missing: the Python packages of scripts/requirements-conformance.txt", out)
+        self.assertIn("adding what scripts/requirements-conformance.txt pins", machine.bootstrap("build", "conformance")[1])
+        self.assertEqual(len(machine.bootstrap("build", "conformance")[1].splitlines()), 1)
 
     def test_check_reports_and_changes_nothing(self):
         machine = self.machine(DEBIAN_12)
