@@ -49,8 +49,12 @@ Result<std::vector<float>> coordinates(NetBinder& binder, const graph::Node& nod
     ConstTensorView view(data, binder.dtype(node.inputs[i]), binder.sizes(node.inputs[i]));
     if (i == 3) {  // sizes of one sample and channel
       const ops::Elements<int64_t> wanted = ops::load<int64_t>(view);
-      if (wanted.size() != 4) return unsupported("its sizes are of some dimensions");
-      storage.push_back(integers({1, wanted[1], wanted[2], 1}));
+      std::vector<int64_t> one(wanted.begin(), wanted.end());
+      std::vector<int64_t> axes = node.attrs.integers("axes");
+      if (axes.empty()) axes = {0, 1, 2, 3};
+      for (size_t a = 0; a < axes.size() && a < one.size(); ++a)
+        if (axes[a] % 4 == 0 || axes[a] == 3 || axes[a] == -1) one[a] = 1;
+      storage.push_back(integers(one));
       view = std::as_const(storage.back()).view();
     }
     inputs.back() = view;
@@ -84,7 +88,6 @@ Result<std::unique_ptr<NetStep>> bind_net_resize(NetBinder& binder, const graph:
   const std::string& mode = node.attrs.text("mode");
   if (mode == "cubic" || node.attrs.boolean("antialias")) return unsupported("its filter is longer than two positions");
   if (node.attrs.text("coordinate_transformation_mode") == "tf_crop_and_resize") return unsupported("it crops");
-  if (!node.attrs.integers("axes").empty()) return unsupported("it names its axes");
   if (*binder.type(node.outputs[0]).shape.elements() == 0) return unsupported("there is nothing to compute");
   auto step = std::make_unique<ResizeStep>(binder.kernels());
   const bool nearest = mode == "nearest";

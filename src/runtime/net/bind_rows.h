@@ -20,6 +20,7 @@ NetBind bind_net_matmul;
 NetBind bind_net_pad;
 NetBind bind_net_pool_last;
 NetBind bind_net_program;
+NetBind bind_net_recurrent;
 NetBind bind_net_reduce;
 NetBind bind_net_resize;
 NetBind bind_net_scaled_dot_attention;
