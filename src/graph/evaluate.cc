@@ -23,6 +23,7 @@ Status match(const Value& value, DType dtype, std::span<const int64_t> sizes, st
       if (dim.size() != sizes[d]) return refuse("");
       continue;
     }
+    if (dim.is_unknown()) continue;
     auto [it, fresh] = symbols.emplace(dim.symbol(), sizes[d]);
     if (!fresh && it->second != sizes[d]) return refuse(fmt::format(" and {} is already {}", dim.symbol(), it->second));
   }

@@ -13,12 +13,14 @@ namespace {
 
 class Builder {
  public:
-  explicit Builder(const GraphSyntax& syntax) : syntax_(syntax), graph_(syntax.name) {}
+  Builder(const GraphSyntax& syntax, const ConstantSource& constants, std::string prefix = {})
+      : syntax_(syntax), constants_(constants), prefix_(std::move(prefix)), graph_(syntax.name) {}
 
   Result<Graph> build() {
     for (const StatementSyntax& s : syntax_.statements)
       NEREID_RETURN_IF_ERROR(s.words.empty() ? node(s) : declaration(s));
-    NEREID_RETURN_IF_ERROR(verify(graph_).with(syntax_.place.to_string()));
+    // A region is checked when it runs: its branches need not all fit the types at hand.
+    if (prefix_.empty()) NEREID_RETURN_IF_ERROR(verify(graph_).with(syntax_.place.to_string()));
     return std::move(graph_);
   }
 
@@ -58,7 +60,7 @@ class Builder {
       } else if (s.literal) {
         NEREID_RETURN_IF_ERROR(constant(v, std::move(type), *s.literal).with(v.place.to_string()));
       } else {
-        graph_.add_constant(v.name, std::move(type), {});
+        NEREID_RETURN_IF_ERROR(outside_constant(v, std::move(type)).with(v.place.to_string()));
       }
     }
     return Status::ok();
@@ -101,6 +103,31 @@ class Builder {
     return Status::ok();
   }
 
+  Status outside_constant(const ValueSyntax& v, ops::TensorType type) {
+    ConstantData data;
+    if (constants_) {
+      const ConstTensorView view = constants_(prefix_ + v.name);
+      if (view.data != nullptr) {
+        if (view.dtype != type.dtype || !type.is_tensor() || Shape::of(view.sizes) != type.shape)
+          return invalid_argument("%{} is {}, but its data is {}{}", name_to_text(v.name), print_type(type),
+                                  dtype_name(view.dtype), Shape::of(view.sizes).to_string());
+        data.parts.push_back(view);
+      }
+    }
+    graph_.add_constant(v.name, std::move(type), std::move(data));
+    return Status::ok();
+  }
+
+  Result<std::vector<std::shared_ptr<const Graph>>> regions(const StatementSyntax& s) {
+    std::vector<std::shared_ptr<const Graph>> out;
+    for (size_t r = 0; r < s.regions.size(); ++r) {
+      const std::string prefix = fmt::format("{}{}/{}/", prefix_, s.values.empty() ? "" : s.values[0].name, r);
+      NEREID_TRY(Graph region, Builder(s.regions[r], constants_, prefix).build());
+      out.push_back(std::make_shared<const Graph>(std::move(region)));
+    }
+    return out;
+  }
+
   Status node(const StatementSyntax& s) {
     if (s.literal) return invalid_argument("{}: only a const can be a list of numbers", s.place.to_string());
     std::vector<ValueId> inputs;
@@ -131,8 +158,12 @@ class Builder {
       NEREID_RETURN_IF_ERROR(check_new(v));
       names.push_back(v.name);
     }
-    NEREID_TRY(auto results,
-               graph_.add_node(s.op, std::move(inputs), std::move(attrs), std::move(names)).with(s.place.to_string()));
+    NEREID_TRY(auto inner, regions(s));
+    Result<std::vector<ValueId>> added =
+        inner.empty() ? graph_.add_node(s.op, inputs, attrs, names) : graph_.add_node(s.op, inputs, attrs, names, inner);
+    if (!added.is_ok() && !prefix_.empty() && inner.empty())
+      added = graph_.add_doubtful_node(s.op, std::move(inputs), std::move(attrs), std::move(names));
+    NEREID_TRY(auto results, std::move(added).with(s.place.to_string()));
     for (size_t i = 0; i < results.size(); ++i) {
       const Value& result = graph_.value(results[i]);
       if (result.name != s.values[i].name)
@@ -140,14 +171,20 @@ class Builder {
                                 name_to_text(s.values[i].name));
       if (!s.values[i].type) continue;
       NEREID_TRY(ops::TensorType type, build_type(*s.values[i].type));
-      if (type != result.type)
+      if (type == result.type) continue;
+      if (may_be(type, result.type)) {
+        graph_.set_type(results[i], std::move(type));
+      } else {
         return invalid_argument("{}: %{} is said to be {}, but {} gives {}", s.values[i].place.to_string(),
                                 name_to_text(result.name), print_type(type), s.op, print_type(result.type));
+      }
     }
     return Status::ok();
   }
 
   const GraphSyntax& syntax_;
+  const ConstantSource& constants_;
+  std::string prefix_;  // of paths; empty in the outermost graph
   Graph graph_;
 };
 
@@ -169,17 +206,22 @@ Result<ops::TensorType> build_type(const TypeSyntax& syntax) {
       return invalid_argument("{}: '{}' is no dimension", syntax.place.to_string(), text);
     dims.emplace_back(size);
   }
-  return ops::TensorType{*dtype, Shape(std::move(dims))};
+  const bool unranked = syntax.dims.size() == 1 && !syntax.dims[0].quoted && syntax.dims[0].text == "...";
+  ops::TensorType type{*dtype, unranked ? Shape::unranked() : Shape(std::move(dims))};
+  if (!ops::container_from_text(syntax.container, type))
+    return invalid_argument("{}: there are no values of kind '{}'", syntax.place.to_string(),
+                            fmt::join(syntax.container, " "));
+  return type;
 }
 
-Result<Graph> build_graph(const GraphSyntax& syntax) {
-  return Builder(syntax).build();
+Result<Graph> build_graph(const GraphSyntax& syntax, const ConstantSource& constants) {
+  return Builder(syntax, constants).build();
 }
 
-Result<Graph> parse(std::string_view text) {
+Result<Graph> parse(std::string_view text, const ConstantSource& constants) {
   NEREID_TRY(auto graphs, parse_syntax(text));
   if (graphs.size() != 1) return invalid_argument("the text holds {} graphs where one is wanted", graphs.size());
-  return build_graph(graphs[0]);
+  return build_graph(graphs[0], constants);
 }
 
 }  // namespace nereid::graph

@@ -53,9 +53,10 @@ bool is_default(const ops::OpDef& op, const std::string& name, const ops::AttrVa
 
 std::string print_type(const ops::TensorType& type) {
   std::vector<std::string> dims;
+  if (!type.shape.is_ranked()) dims.push_back("...");
   for (const Dim& d : type.shape.dims())
     dims.push_back(d.is_static() || is_plain_symbol(d.symbol()) ? d.to_string() : ops::quote(d.symbol()));
-  return fmt::format("{}[{}]", dtype_name(type.dtype), fmt::join(dims, ", "));
+  return fmt::format("{}{}[{}]", ops::container_text(type), dtype_name(type.dtype), fmt::join(dims, ", "));
 }
 
 std::string print_call(const Graph& graph, NodeId id, const PrintOptions& options) {
@@ -71,24 +72,52 @@ std::string print_call(const Graph& graph, NodeId id, const PrintOptions& option
   return attrs.empty() ? call : fmt::format("{} {{{}}}", call, fmt::join(attrs, ", "));
 }
 
-std::string print(const Graph& graph, const PrintOptions& options) {
+namespace {
+
+void print_graph(const Graph& graph, const PrintOptions& options, const std::string& indent, std::string& out) {
   auto declared = [&](ValueId id) {
     return fmt::format("{}: {}", reference(graph, id), print_type(graph.value(id).type));
   };
-  std::string out = fmt::format("graph {} {{\n", name_to_text(graph.name()));
-  for (ValueId id : graph.inputs()) out += fmt::format("  input {}\n", declared(id));
-  for (ValueId id : graph.states()) out += fmt::format("  state {}\n", declared(id));
+  out += fmt::format("{}graph {} {{\n", indent, name_to_text(graph.name()));
+  for (ValueId id : graph.inputs()) out += fmt::format("{}  input {}\n", indent, declared(id));
+  for (ValueId id : graph.states()) out += fmt::format("{}  state {}\n", indent, declared(id));
   for (ValueId id : graph.constants())
-    out += fmt::format("  const {}{}\n", declared(id), literal(graph.value(id), options));
+    out += fmt::format("{}  const {}{}\n", indent, declared(id), literal(graph.value(id), options));
   for (NodeId id : graph.order()) {
     std::vector<std::string> results;
     for (ValueId v : graph.node(id).outputs) results.push_back(declared(v));
-    out += fmt::format("  {} = {}\n", fmt::join(results, ", "), print_call(graph, id, options));
+    out += fmt::format("{}  {} = {}\n", indent, fmt::join(results, ", "), print_call(graph, id, options));
+    for (const auto& region : graph.node(id).regions) print_graph(*region, options, indent + "    ", out);
   }
   std::vector<std::string> outputs;
   for (ValueId v : graph.outputs()) outputs.push_back(reference(graph, v));
-  if (!outputs.empty()) out += fmt::format("  output {}\n", fmt::join(outputs, ", "));
-  return out + "}\n";
+  if (!outputs.empty()) out += fmt::format("{}  output {}\n", indent, fmt::join(outputs, ", "));
+  out += indent + "}\n";
+}
+
+void walk(const Graph& graph, const std::string& prefix, const ConstantVisitor& visit) {
+  for (ValueId id : graph.constants()) visit(prefix + graph.value(id).name, graph.value(id));
+  for (NodeId id : graph.order()) {
+    const Node& node = graph.node(id);
+    for (size_t r = 0; r < node.regions.size(); ++r)
+      walk(*node.regions[r], fmt::format("{}{}/{}/", prefix, graph.value(node.outputs[0]).name, r), visit);
+  }
+}
+
+}  // namespace
+
+std::string print(const Graph& graph, const PrintOptions& options) {
+  std::string out;
+  print_graph(graph, options, "", out);
+  return out;
+}
+
+bool is_inline(const Value& constant, const PrintOptions& options) {
+  return !literal(constant, options).empty();
+}
+
+void visit_constants(const Graph& graph, const ConstantVisitor& visit) {
+  walk(graph, "", visit);
 }
 
 }  // namespace nereid::graph

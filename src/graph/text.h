@@ -15,6 +15,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <string_view>
 
@@ -36,9 +37,20 @@ std::string print_call(const Graph& graph, NodeId node, const PrintOptions& opti
 // "f32[tokens, 576]", symbols that are no words in quotes.
 std::string print_type(const ops::TensorType& type);
 
+// Every constant that a node or output of the graph reads, those of regions too, by a path that is unique in the whole:
+// its name, in regions after "RESULT/INDEX/" of the node around it (its first result, which of its regions).
+using ConstantVisitor = std::function<void(const std::string& path, const Value& constant)>;
+void visit_constants(const Graph& graph, const ConstantVisitor& visit);
+// Whether its numbers are in the text.
+bool is_inline(const Value& constant, const PrintOptions& options);
+
+// Gives the data of constants whose numbers are not in the text, by path; null data: it has none. What it points to
+// must live as long as the graph.
+using ConstantSource = std::function<ConstTensorView(const std::string& path)>;
+
 // Exactly one graph. Errors start with "line L, column C: ". What it returns is verified (verify.h).
-Result<Graph> parse(std::string_view text);
-Result<Graph> build_graph(const GraphSyntax& syntax);
+Result<Graph> parse(std::string_view text, const ConstantSource& constants = {});
+Result<Graph> build_graph(const GraphSyntax& syntax, const ConstantSource& constants = {});
 Result<ops::TensorType> build_type(const TypeSyntax& syntax);
 
 }  // namespace nereid::graph

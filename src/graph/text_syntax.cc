@@ -15,6 +15,8 @@ bool is_word_char(char c) {
          (c != '\0' && std::string_view("_.*+-$").find(c) != std::string_view::npos);
 }
 
+constexpr int kMostDepth = 64;
+
 class Reader {
  public:
   explicit Reader(std::string_view text) : text_(text) { skip_space(); }
@@ -22,28 +24,35 @@ class Reader {
   Result<std::vector<GraphSyntax>> file() {
     std::vector<GraphSyntax> graphs;
     while (!at_end()) {
-      GraphSyntax graph;
-      graph.place = place_;
       if (peek_word() != "graph") return expected("'graph'");
-      take_word();
-      if (next_is('"')) {
-        NEREID_TRY(graph.name, unquoted());
-      } else if (graph.name = take_word(); graph.name.empty()) {
-        return expected("a graph's name");
-      }
-      NEREID_RETURN_IF_ERROR(take('{', "after the graph's name"));
-      while (!next_is('}')) {
-        if (at_end()) return expected("a statement or '}'");
-        NEREID_TRY(StatementSyntax s, statement());
-        graph.statements.push_back(std::move(s));
-      }
-      NEREID_RETURN_IF_ERROR(take('}', "at the graph's end"));
+      NEREID_TRY(GraphSyntax graph, one_graph());
       graphs.push_back(std::move(graph));
     }
     return graphs;
   }
 
  private:
+  Result<GraphSyntax> one_graph() {
+    GraphSyntax graph;
+    graph.place = place_;
+    if (++depth_ > kMostDepth) return invalid_argument("{}: graphs lie too deep in each other", place_.to_string());
+    take_word();
+    if (next_is('"')) {
+      NEREID_TRY(graph.name, unquoted());
+    } else if (graph.name = take_word(); graph.name.empty()) {
+      return expected("a graph's name");
+    }
+    NEREID_RETURN_IF_ERROR(take('{', "after the graph's name"));
+    while (!next_is('}')) {
+      if (at_end()) return expected("a statement or '}'");
+      NEREID_TRY(StatementSyntax s, statement());
+      graph.statements.push_back(std::move(s));
+    }
+    NEREID_RETURN_IF_ERROR(take('}', "at the graph's end"));
+    --depth_;
+    return graph;
+  }
+
   bool at_end() const { return pos_ == text_.size(); }
   char peek() const { return at_end() ? '\0' : text_[pos_]; }
   bool next_is(char c) const { return !at_end() && text_[pos_] == c; }
@@ -165,6 +174,10 @@ class Reader {
     TypeSyntax t;
     t.place = place_;
     if (t.dtype = take_word(); t.dtype.empty()) return expected("an element type");
+    while (!peek_word().empty()) {
+      t.container.push_back(std::move(t.dtype));
+      t.dtype = take_word();
+    }
     NEREID_RETURN_IF_ERROR(take('[', "after the element type"));
     while (!next_is(']')) {
       if (!t.dims.empty()) NEREID_RETURN_IF_ERROR(take(',', "between dimensions"));
@@ -243,12 +256,17 @@ class Reader {
       NEREID_TRY(s.literal, list());
     } else {
       NEREID_RETURN_IF_ERROR(call(s));
+      while (peek_word() == "graph") {
+        NEREID_TRY(GraphSyntax region, one_graph());
+        s.regions.push_back(std::move(region));
+      }
     }
     return s;
   }
 
   std::string_view text_;
   size_t pos_ = 0;
+  int depth_ = 0;
   TextPlace place_;
 };
 

@@ -5,14 +5,14 @@
 //   file      := graph*
 //   graph     := 'graph' (WORD | STRING) '{' statement* '}'
 //   statement := WORD+ values ('=' (LIST | call))?      input %x: f32[4]   const %c: f32[2] = [1.0, 2.0]
-//              | values '=' call                        %q, %k = split(%x) {sizes=[4, 4]}
+//              | values '=' call graph*                 %q, %k = split(%x) {sizes=[4, 4]}, then the op's regions
 //   values    := value (',' value)*        value := NAME (':' type)?
-//   type      := WORD '[' (dim (',' dim)*)? ']'         dim := NUMBER | WORD | STRING
+//   type      := WORD+ '[' (dim (',' dim)*)? ']'        dim := NUMBER | WORD | STRING; words: a container, the dtype
 //   call      := WORD '(' (arg (',' arg)*)? ')' ('{' (attr (',' attr)*)? '}')?
 //   arg       := NAME | '_'                attr := WORD '=' (LIST | STRING | WORD) | '...' WORD
 //   NAME      := '%' (WORD | STRING)       a '#' starts a comment that ends with the line
 // A WORD is a run of letters, digits and _ . * + - $ (numbers are words). Statements need no separators.
-// Memory is bounded by a small multiple of the text's size; nothing recurses.
+// Memory is bounded by a small multiple of the text's size; graphs lie at most 64 deep in each other.
 #pragma once
 
 #include <optional>
@@ -37,6 +37,7 @@ struct DimSyntax {
 };
 
 struct TypeSyntax {
+  std::vector<std::string> container;  // words before the dtype
   std::string dtype;
   std::vector<DimSyntax> dims;
   TextPlace place;
@@ -54,6 +55,8 @@ struct AttrSyntax {
   TextPlace place;
 };
 
+struct GraphSyntax;
+
 struct StatementSyntax {
   std::vector<std::string> words;   // before the values: {"input"}; empty for a plain node
   std::vector<ValueSyntax> values;  // declared, produced or (for output) named
@@ -61,6 +64,7 @@ struct StatementSyntax {
   std::string op;  // empty: no call
   std::vector<ValueSyntax> args;
   std::vector<AttrSyntax> attrs;
+  std::vector<GraphSyntax> regions;
   TextPlace place;
   bool starts_with(std::string_view word) const { return !words.empty() && words[0] == word; }
 };

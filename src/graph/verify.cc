@@ -16,17 +16,6 @@ std::string describe(const Graph& graph, NodeId id) {
                      node.outputs.empty() ? "(no result)" : name_to_text(graph.value(node.outputs[0]).name));
 }
 
-// A declared type may say more than the rule knows (sizes, rank), never something else.
-bool may_be(const ops::TensorType& declared, const ops::TensorType& inferred) {
-  if (declared.dtype != inferred.dtype || declared.container != inferred.container) return false;
-  const Shape &a = declared.shape, &b = inferred.shape;
-  if (!a.is_ranked() || !b.is_ranked()) return true;
-  if (a.rank() != b.rank()) return false;
-  for (int d = 0; d < a.rank(); ++d)
-    if (a[d].is_static() && b[d].is_static() && a[d] != b[d]) return false;
-  return true;
-}
-
 Status verify_constant(const Value& v) {
   if (v.data.parts.empty()) return Status::ok();
   if (!v.type.shape.is_static())
@@ -95,6 +84,16 @@ Status verify_results(const Graph& graph, NodeId id, std::vector<bool>& defined)
 }
 
 }  // namespace
+
+bool may_be(const ops::TensorType& declared, const ops::TensorType& inferred) {
+  if (declared.dtype != inferred.dtype || declared.container != inferred.container) return false;
+  const Shape &a = declared.shape, &b = inferred.shape;
+  if (!a.is_ranked() || !b.is_ranked()) return true;
+  if (a.rank() != b.rank()) return false;
+  for (int d = 0; d < a.rank(); ++d)
+    if (a[d].is_static() && b[d].is_static() && a[d] != b[d]) return false;
+  return true;
+}
 
 Status verify(const Graph& graph) {
   std::vector<bool> defined(graph.value_count(), false);

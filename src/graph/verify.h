@@ -11,6 +11,9 @@
 
 namespace nereid::graph {
 
+// A declared type may say more than a shape rule knows (sizes, rank), never something else.
+bool may_be(const ops::TensorType& declared, const ops::TensorType& inferred);
+
 // kInternal with a sentence that names the node or value.
 Status verify(const Graph& graph);
 

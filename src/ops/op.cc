@@ -18,11 +18,28 @@ const T& get(const Attrs& attrs, std::string_view name) {
 
 }  // namespace
 
-std::string TensorType::to_string() const {
+std::string container_text(const TensorType& type) {
   static constexpr std::string_view kNames[] = {"", "sequence ", "optional ", "optional sequence ", "map ", "sequence map "};
-  std::string text(kNames[static_cast<size_t>(container)]);
-  if (container == Container::kMap || container == Container::kSequenceOfMaps) text += fmt::format("{} ", dtype_name(key));
-  return text + std::string(dtype_name(dtype)) + shape.to_string();
+  std::string text(kNames[static_cast<size_t>(type.container)]);
+  const bool keyed = type.container == Container::kMap || type.container == Container::kSequenceOfMaps;
+  return keyed ? fmt::format("{}{} ", text, dtype_name(type.key)) : text;
+}
+
+bool container_from_text(std::span<const std::string> words, TensorType& type) {
+  std::string text;
+  for (const std::string& word : words) text += word + " ";
+  for (const Container c : {Container::kNone, Container::kSequence, Container::kOptional, Container::kOptionalSequence,
+                            Container::kMap, Container::kSequenceOfMaps})
+    for (const DType key : {DType::i64, DType::string}) {
+      type.container = c;
+      type.key = key;
+      if (container_text(type) == text) return true;
+    }
+  return false;
+}
+
+std::string TensorType::to_string() const {
+  return container_text(*this) + std::string(dtype_name(dtype)) + shape.to_string();
 }
 
 const AttrValue* Attrs::find(std::string_view name) const {

@@ -41,6 +41,10 @@ struct TensorType {
 using AttrValue = std::variant<bool, int64_t, double, std::string, std::vector<int64_t>, std::vector<double>,
                                std::vector<std::string>>;
 
+// "", "sequence ", "map i64 ": what stands before the dtype in a type's text; and back from its words (false: no such).
+std::string container_text(const TensorType& type);
+bool container_from_text(std::span<const std::string> words, TensorType& type);
+
 // Attributes of one node, ordered by name. A Graph fills the declared defaults in when it adds a node, so evaluators
 // and kernels may rely on presence: the typed getters check it.
 class Attrs {
