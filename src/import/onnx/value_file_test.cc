@@ -87,12 +87,10 @@ TEST(ValueFile, maps_and_sequences_of_maps_come_back) {
 }
 
 TEST(ValueFile, keys_may_be_packed) {
-  // key_type 7, keys [1, 300] packed, values: a sequence of two f32 scalars.
-  const std::string scalar = std::string("\x10\x01\x4a\x04", 4) + std::string("\0\0\x80\x3f", 4);
-  const std::string item = "\x1a" + std::string(1, static_cast<char>(scalar.size())) + scalar;
-  const std::string values = item + item;
-  const std::string bytes = std::string("\x10\x07\x1a\x03\x01\xac\x02", 7) + "\x2a" +
-                            std::string(1, static_cast<char>(values.size())) + values;
+  // key_type 7, keys [1, 300] packed, values: a sequence of two f32 scalars of one.
+  const std::string scalar("\x10\x01\x4a\x04\0\0\x80\x3f", 8);
+  std::string bytes("\x10\x07\x1a\x03\x01\xac\x02\x2a\x14", 9);
+  for (int i = 0; i < 2; ++i) bytes.append("\x1a\x08").append(scalar);
   const auto map = read_value(bytes, type_of(Container::kMap));
   ASSERT_TRUE(map.is_ok()) << map.status().message();
   EXPECT_THAT(map->keys.numbers(), ElementsAre(1, 300));
