@@ -35,18 +35,20 @@ Result<std::vector<InferredValue>> write_outputs(const OpenedNetwork& model, con
 Result<InferReport> infer_files(const InferRequest& request) {
   InferReport report;
   OutputFolder folder(request.outputs);
-  NEREID_RETURN_IF_ERROR(folder.prepare());
   NEREID_TRY(const InputFiles files, parse_input_files(request.inputs));
+  std::vector<std::string> in_use;
+  for (const auto& [name, file] : files) in_use.push_back(file);
+  NEREID_RETURN_IF_ERROR(folder.prepare(in_use));
   NEREID_TRY(const InputShapes shapes, parse_input_shapes(request.shapes));
 
   const int64_t start_ns = now_ns();
   NetworkOptions options{.import = {.shapes = shapes}, .optimise = request.optimise};
   for (const auto& [name, file] : files) options.import.overridden.insert(name);
-  NEREID_TRY(const OpenedNetwork model, open_network(request.model, options));
+  ThreadPool pool({.threads = request.threads});
+  NEREID_TRY(const OpenedNetwork model, open_network(request.model, options, pool));
   report.warnings = model.warnings;
   const std::vector<InputType> inputs = inputs_of(model);
   NEREID_TRY(const Values values, read_inputs(inputs, files, shapes, request.random_seed));
-  ThreadPool pool({.threads = request.threads});
   const std::unique_ptr<runtime::NetContext> context = runtime::NetContext::create(model.network, pool);
   for (size_t i = 0; i < inputs.size(); ++i)
     NEREID_RETURN_IF_ERROR(context->set_input(i, values.find(inputs[i].name)->second));

@@ -2,6 +2,8 @@
 #include "compile/network.h"
 
 #include "base/clock.h"
+#include "base/mapped_file.h"
+#include "compile/network_engine.h"
 
 namespace nereid::compile {
 
@@ -26,6 +28,13 @@ Result<OpenedNetwork> open_network(const std::string& path, const NetworkOptions
   out.import_ms = static_cast<double>(imported_ns - start_ns) / 1e6;
   out.optimise_ms = static_cast<double>(now_ns() - imported_ns) / 1e6;
   return out;
+}
+
+Result<OpenedNetwork> open_network(const std::string& path, const NetworkOptions& options, ThreadPool& pool) {
+  NEREID_TRY(const MappedFile file, MappedFile::open(path));
+  if (!engine::EngineFile::has_magic(file.bytes())) return open_network(path, options);
+  NEREID_TRY(engine::EngineFile engine, engine::EngineFile::open(path));
+  return load_network(std::move(engine), options, pool);
 }
 
 }  // namespace nereid::compile

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A network opened for running: from an ONNX file, imported, optimised and handed to the runtime.
+// A network opened for running: from an ONNX file, imported, optimised and handed to the runtime, or from an engine.
 #pragma once
 
 #include <memory>
@@ -9,6 +9,7 @@
 
 #include "base/cpu_info.h"
 #include "base/status.h"
+#include "base/thread_pool.h"
 #include "import/onnx/onnx_model.h"
 #include "passes/pipeline.h"
 #include "runtime/net/context.h"
@@ -39,7 +40,9 @@ struct OpenedNetwork {
   double import_ms = 0, optimise_ms = 0;
 };
 
-// Errors: what the importer and the passes say.
+// From an ONNX file. Errors: what the importer and the passes say.
 Result<OpenedNetwork> open_network(const std::string& path, const NetworkOptions& options = {});
+// The same, or an engine of a network (network_engine.h), as the file's first bytes tell.
+Result<OpenedNetwork> open_network(const std::string& path, const NetworkOptions& options, ThreadPool& pool);
 
 }  // namespace nereid::compile

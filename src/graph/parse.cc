@@ -105,14 +105,9 @@ class Builder {
 
   Status outside_constant(const ValueSyntax& v, ops::TensorType type) {
     ConstantData data;
-    if (constants_) {
-      const ConstTensorView view = constants_(prefix_ + v.name);
-      if (view.data != nullptr) {
-        if (view.dtype != type.dtype || !type.is_tensor() || Shape::of(view.sizes) != type.shape)
-          return invalid_argument("%{} is {}, but its data is {}{}", name_to_text(v.name), print_type(type),
-                                  dtype_name(view.dtype), Shape::of(view.sizes).to_string());
-        data.parts.push_back(view);
-      }
+    if (constants_ && type.is_tensor() && type.shape.elements()) {
+      NEREID_TRY(const void* bytes, constants_(prefix_ + v.name, type));
+      if (bytes != nullptr) data.parts.emplace_back(bytes, type.dtype, type.shape.sizes());
     }
     graph_.add_constant(v.name, std::move(type), std::move(data));
     return Status::ok();

@@ -44,9 +44,9 @@ void visit_constants(const Graph& graph, const ConstantVisitor& visit);
 // Whether its numbers are in the text.
 bool is_inline(const Value& constant, const PrintOptions& options);
 
-// Gives the data of constants whose numbers are not in the text, by path; null data: it has none. What it points to
-// must live as long as the graph.
-using ConstantSource = std::function<ConstTensorView(const std::string& path)>;
+// Gives the data of constants whose numbers are not in the text, by path and type; null: it has none. What it points to
+// must live as long as the graph, and be as long as the type says.
+using ConstantSource = std::function<Result<const void*>(const std::string& path, const ops::TensorType& type)>;
 
 // Exactly one graph. Errors start with "line L, column C: ". What it returns is verified (verify.h).
 Result<Graph> parse(std::string_view text, const ConstantSource& constants = {});

@@ -6,8 +6,10 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/buffer.h"
 #include "base/cpu_info.h"
@@ -23,23 +25,36 @@ class Network {
   // `storage` keeps alive what the graph's constants point into (a mapped model, an engine's weights).
   static std::shared_ptr<const Network> create(graph::Graph graph, std::shared_ptr<const void> storage, Isa isa);
 
+  // Form of a constant's bytes that is there already (in an engine's file, which `storage` keeps alive).
+  struct Ready {
+    const void* data;
+    std::string layout;
+    std::span<const std::byte> bytes;
+  };
+  static std::shared_ptr<const Network> create(graph::Graph graph, std::shared_ptr<const void> storage, Isa isa,
+                                               const std::vector<Ready>& ready);
+
   const graph::Graph& graph() const { return graph_; }
   const kernels::IsaKernels& kernels() const { return *kernels_; }
-  // True for bytes that never change while the network lives: only those may be packed.
-  bool is_packable(const void* data) const { return data != nullptr; }
 
   // A constant's bytes in another form, made by `pack` when they are first asked for and kept; 64-byte aligned.
   // Thread safe. `layout` names the form: one constant may have several. kExhausted: no memory.
   Result<const std::byte*> packed(const void* data, std::string_view layout, int64_t bytes,
                                   FunctionRef<void(std::byte*)> pack) const;
   int64_t packed_bytes() const;
+  // What has been packed so far, for writing it into an engine.
+  std::vector<Ready> packed_forms() const;
 
  private:
   graph::Graph graph_;
   std::shared_ptr<const void> storage_;
   const kernels::IsaKernels* kernels_ = nullptr;
   mutable std::mutex mutex_;
-  mutable std::map<std::pair<const void*, std::string>, Buffer> packed_;
+  struct Form {
+    Buffer memory;  // empty if the bytes are somebody else's
+    std::span<const std::byte> bytes;
+  };
+  mutable std::map<std::pair<const void*, std::string>, Form> packed_;
 };
 
 }  // namespace nereid::runtime

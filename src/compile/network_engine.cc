@@ -1,0 +1,283 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "compile/network_engine.h"
+
+#include <algorithm>
+#include <atomic>
+#include <deque>
+#include <filesystem>
+#include <map>
+#include <mutex>
+#include <set>
+
+#include "base/clock.h"
+#include "base/interrupt.h"
+#include "graph/text.h"
+
+namespace nereid::compile {
+namespace {
+
+constexpr char kFormMark = '\x1f';  // between a constant's path and the name of a form; in no path
+constexpr std::string_view kStrings = "strings";
+const graph::PrintOptions kText{.inline_elements = 8, .all_attributes = true};
+
+std::vector<std::byte> strings_as_bytes(const ConstTensorView& view) {
+  std::vector<std::byte> out;
+  const auto append = [&](const void* data, size_t size) {
+    const auto* first = static_cast<const std::byte*>(data);
+    out.insert(out.end(), first, first + size);
+  };
+  for (int64_t i = 0; i < view.elements(); ++i) {
+    const std::string& text = view.as<std::string>()[i];
+    const auto size = static_cast<uint64_t>(text.size());
+    append(&size, sizeof(size));
+    append(text.data(), text.size());
+  }
+  return out;
+}
+
+Result<ops::Tensor> strings_from_bytes(std::span<const std::byte> bytes, const ops::TensorType& type) {
+  const Status damaged = invalid_argument("the texts of a constant are damaged");
+  // Every text takes eight bytes at least: a small file asks for no huge tensor.
+  if (*type.shape.elements() > static_cast<int64_t>(bytes.size() / 8)) return damaged;
+  NEREID_TRY(ops::Tensor out, ops::Tensor::zeros(type.dtype, type.shape.sizes()));
+  for (std::string& text : out.strings) {
+    uint64_t size = 0;
+    if (bytes.size() < sizeof(size)) return damaged;
+    std::memcpy(&size, bytes.data(), sizeof(size));
+    bytes = bytes.subspan(sizeof(size));
+    if (size > bytes.size()) return damaged;
+    text.assign(reinterpret_cast<const char*>(bytes.data()), static_cast<size_t>(size));
+    bytes = bytes.subspan(static_cast<size_t>(size));
+  }
+  return out;
+}
+
+Json types_json(const std::vector<NamedType>& values) {
+  Json list = Json::array();
+  for (const NamedType& v : values) list.push_back({{"name", v.name}, {"type", graph::print_type(v.type)}});
+  return list;
+}
+
+// Runs the network once on zeros so that its kernels are chosen and its weights packed. What the zeros themselves cause
+// (a sequence of length nothing, an index out of range) is no matter.
+Status make_plan(const OpenedNetwork& opened, ThreadPool& pool, std::vector<std::string>& notes) {
+  const auto context = runtime::NetContext::create(opened.network, pool);
+  std::vector<ops::Datum> inputs;
+  inputs.reserve(opened.inputs.size());
+  for (const NamedType& in : opened.inputs) {
+    if (!in.type.is_tensor() || !in.type.shape.is_ranked()) return Status::ok();
+    std::vector<int64_t> sizes;
+    for (const Dim& d : in.type.shape.dims()) sizes.push_back(d.is_static() ? d.size() : 1);
+    NEREID_TRY(ops::Tensor zeros, ops::Tensor::zeros(in.type.dtype, std::move(sizes)));
+    inputs.emplace_back(std::move(zeros));
+  }
+  for (size_t i = 0; i < inputs.size(); ++i) NEREID_RETURN_IF_ERROR(context->set_input(i, inputs[i]));
+  const Status ran = context->run();
+  notes = context->notes();
+  return ran.code() == StatusCode::kCancelled || ran.code() == StatusCode::kExhausted ? ran : Status::ok();
+}
+
+class ConstantWriter {
+ public:
+  ConstantWriter(engine::EngineWriter& writer, NetworkBuild& build, const BuildProgress& progress)
+      : writer_(writer), build_(build), progress_(progress) {}
+
+  Status write_all(const runtime::Network& network) {
+    Status status;
+    graph::visit_constants(network.graph(), [&](const std::string& path, const graph::Value& v) {
+      if (status.is_ok()) status = write(path, v);
+    });
+    NEREID_RETURN_IF_ERROR(status);
+    // Packed forms in the order of their constants, so that the file does not depend on addresses.
+    std::vector<std::pair<std::string, std::span<const std::byte>>> forms;
+    for (const runtime::Network::Ready& form : network.packed_forms()) {
+      auto it = places_.upper_bound(static_cast<const std::byte*>(form.data));
+      if (it == places_.begin()) continue;  // of bytes that are in the text
+      --it;
+      const auto offset = static_cast<const std::byte*>(form.data) - it->first;
+      if (offset >= it->second.bytes) continue;
+      forms.emplace_back(fmt::format("{}{}{}{}{}", it->second.path, kFormMark, offset, kFormMark, form.layout),
+                         form.bytes);
+    }
+    std::ranges::sort(forms, {}, [](const auto& f) { return f.first; });
+    for (const auto& [name, bytes] : forms) {
+      NEREID_RETURN_IF_ERROR(check_interrupted());
+      NEREID_RETURN_IF_ERROR(writer_.begin_weight(name, "packed"));
+      NEREID_RETURN_IF_ERROR(writer_.write_weight(bytes));
+      build_.packed_bytes += static_cast<int64_t>(bytes.size());
+    }
+    return Status::ok();
+  }
+  const Json& aliases() const { return aliases_; }
+
+ private:
+  struct Place {
+    std::string path;
+    int64_t bytes;
+  };
+
+  Status write(const std::string& path, const graph::Value& v) {
+    if (v.data.parts.empty()) return internal("the constant %{} has no data", v.name);
+    if (graph::is_inline(v, kText)) return Status::ok();
+    NEREID_RETURN_IF_ERROR(check_interrupted());
+    if (v.type.dtype == DType::string) {
+      NEREID_RETURN_IF_ERROR(writer_.begin_weight(path, std::string(kStrings)));
+      return writer_.write_weight(strings_as_bytes(v.data.parts[0]));
+    }
+    const auto* first = v.data.parts[0].as<std::byte>();
+    if (v.data.parts.size() == 1) {
+      const auto it = places_.find(first);
+      if (it != places_.end() && it->second.bytes == v.data.parts[0].bytes()) {
+        aliases_[path] = it->second.path;
+        return Status::ok();
+      }
+      places_[first] = {path, v.data.parts[0].bytes()};
+    }
+    NEREID_RETURN_IF_ERROR(writer_.begin_weight(path, ""));
+    for (const ConstTensorView& part : v.data.parts) {
+      NEREID_RETURN_IF_ERROR(writer_.write_weight({part.as<std::byte>(), static_cast<size_t>(part.bytes())}));
+      build_.constant_bytes += part.bytes();
+      if (progress_) progress_("writing", build_.constant_bytes, 0);
+    }
+    return Status::ok();
+  }
+
+  engine::EngineWriter& writer_;
+  NetworkBuild& build_;
+  const BuildProgress& progress_;
+  std::map<const std::byte*, Place> places_;
+  Json aliases_ = Json::object();
+};
+
+// What a loaded network's constants point into.
+struct EngineStorage {
+  engine::EngineFile file;
+  std::deque<ops::Tensor> texts;
+};
+
+// Reads all of the weights once, beside the mapping, so that verifying them makes none of their pages resident.
+Status verify_weights(const engine::EngineFile& file, ThreadPool& pool) {
+  std::mutex mutex;
+  Status first;
+  std::atomic<int64_t> next{0};
+  pool.run([&](Worker&) {
+    std::vector<std::byte> chunk(engine::kChunkBytes);
+    for (int64_t i; (i = next.fetch_add(1, std::memory_order_relaxed)) < file.chunk_count();) {
+      Status s = file.read_chunk(i, chunk.data());
+      if (s.is_ok()) continue;
+      const std::lock_guard lock(mutex);
+      if (first.is_ok()) first = s;
+    }
+  });
+  return first;
+}
+
+Result<std::vector<NamedType>> read_types(const Json& info, const char* key) {
+  std::vector<NamedType> out;
+  const auto list = info.find(key);
+  if (list == info.end() || !list->is_array()) return invalid_argument("the engine's info lacks '{}'", key);
+  for (const Json& entry : *list) {
+    if (!entry.is_object() || !entry.contains("name") || !entry.at("name").is_string())
+      return invalid_argument("the engine's '{}' are damaged", key);
+    out.push_back({entry.at("name").get<std::string>(), {}});
+  }
+  return out;
+}
+
+}  // namespace
+
+Result<NetworkBuild> build_network(const std::string& path, const std::string& engine, const NetworkOptions& options,
+                                   ThreadPool& pool, const BuildProgress& progress) {
+  NetworkBuild build;
+  const int64_t start_ns = now_ns();
+  if (progress) progress("reading and optimising", 0, 0);
+  NEREID_TRY(build.opened, open_network(path, options));
+  if (progress) progress("choosing kernels", 0, 0);
+  NEREID_RETURN_IF_ERROR(make_plan(build.opened, pool, build.notes));
+  NEREID_TRY(engine::EngineWriter writer, engine::EngineWriter::create(engine));
+  ConstantWriter constants(writer, build, progress);
+  NEREID_RETURN_IF_ERROR(constants.write_all(*build.opened.network));
+  Json info = {{"producer", "nereid"},
+               {"kind", "network"},
+               {"source", {{"file", std::filesystem::path(path).filename().string()}}},
+               {"inputs", types_json(build.opened.inputs)},
+               {"outputs", types_json(build.opened.outputs)},
+               {"nodes", {{"imported", build.opened.nodes_imported}, {"optimised", build.opened.nodes_optimised}}},
+               {"aliases", constants.aliases()}};
+  if (interrupted()) return cancelled("stopped while writing the engine; nothing was written");
+  NEREID_RETURN_IF_ERROR(writer.commit(std::move(info), graph::print(build.opened.network->graph(), kText), ""));
+  std::error_code ec;
+  build.file_bytes = static_cast<int64_t>(std::filesystem::file_size(engine, ec));
+  build.build_ms = static_cast<double>(now_ns() - start_ns) / 1e6;
+  return build;
+}
+
+Result<OpenedNetwork> load_network(engine::EngineFile file, const NetworkOptions& options, ThreadPool& pool) {
+  const int64_t start_ns = now_ns();
+  const Json& info = file.info();
+  if (info.value("kind", "") != "network")
+    return invalid_argument("{} is the engine of a {}, not of a network", file.path(),
+                            info.value("kind", "language model"));
+  if (!options.import.overridden.empty())
+    return unsupported("an engine's initializers are built in; give '{}' to the ONNX file instead",
+                       *options.import.overridden.begin());
+  NEREID_RETURN_IF_ERROR(verify_weights(file, pool));
+  auto storage = std::make_shared<EngineStorage>();
+  storage->file = std::move(file);
+  const engine::EngineFile& f = storage->file;
+  std::map<std::string, const engine::WeightEntry*, std::less<>> entries;
+  for (const engine::WeightEntry& w : f.weights()) entries[w.name] = &w;
+  const auto bytes_of = [&](const engine::WeightEntry& w) {
+    return f.mapped_weights().subspan(static_cast<size_t>(w.offset), static_cast<size_t>(w.bytes));
+  };
+  const Json aliases = f.info().value("aliases", Json::object());
+  std::map<std::string, const std::byte*, std::less<>> placed;  // constants by path
+  const auto source = [&](const std::string& path, const ops::TensorType& type) -> Result<const void*> {
+    const auto alias = aliases.is_object() ? aliases.find(path) : aliases.end();
+    const std::string& name = alias != aliases.end() && alias->is_string() ? alias->get_ref<const std::string&>() : path;
+    const auto it = entries.find(name);
+    if (it == entries.end()) return invalid_argument("the engine has no data for the constant '{}'", path);
+    const std::span<const std::byte> bytes = bytes_of(*it->second);
+    if (type.dtype == DType::string) {
+      NEREID_TRY(ops::Tensor texts, strings_from_bytes(bytes, type));
+      storage->texts.push_back(std::move(texts));
+      return storage->texts.back().view().data;
+    }
+    if (dtype_bytes(type.dtype, *type.shape.elements()) != static_cast<int64_t>(bytes.size()))
+      return invalid_argument("the engine's constant '{}' has {} bytes, which does not fit its type {}", path,
+                              bytes.size(), type.to_string());
+    placed[name] = bytes.data();
+    return static_cast<const void*>(bytes.data());
+  };
+  NEREID_TRY(graph::Graph graph, graph::parse(f.graph_text(), source).with("the engine's graph"));
+  OpenedNetwork out;
+  NEREID_TRY(out.inputs, read_types(f.info(), "inputs"));
+  NEREID_TRY(out.outputs, read_types(f.info(), "outputs"));
+  if (out.inputs.size() != graph.inputs().size() || out.outputs.size() != graph.outputs().size())
+    return invalid_argument("the engine's info and its graph have different inputs or outputs");
+  for (size_t i = 0; i < out.inputs.size(); ++i) out.inputs[i].type = graph.value(graph.inputs()[i]).type;
+  for (size_t i = 0; i < out.outputs.size(); ++i) out.outputs[i].type = graph.value(graph.outputs()[i]).type;
+  for (NamedType& in : out.inputs) {
+    const auto it = options.import.shapes.find(in.name);
+    if (it != options.import.shapes.end() && in.type.is_tensor()) in.type.shape = Shape::of(it->second);
+  }
+  std::vector<runtime::Network::Ready> ready;
+  for (const engine::WeightEntry& w : f.weights()) {
+    if (w.layout != "packed") continue;
+    const size_t first = w.name.find(kFormMark), second = w.name.find(kFormMark, first + 1);
+    if (first == std::string::npos || second == std::string::npos)
+      return invalid_argument("the engine's form '{}' has no name of a constant", w.name);
+    const auto it = placed.find(w.name.substr(0, first));
+    if (it == placed.end()) continue;
+    const int64_t offset = std::strtoll(w.name.c_str() + first + 1, nullptr, 10);
+    ready.push_back({it->second + offset, w.name.substr(second + 1), bytes_of(w)});
+  }
+  out.nodes_optimised = static_cast<int64_t>(graph.order().size());
+  out.nodes_imported = f.info().value("nodes", Json::object()).value("imported", int64_t{0});
+  NEREID_TRY(const Isa best, best_isa(read_cpu_info()));
+  out.network = runtime::Network::create(std::move(graph), std::move(storage), options.isa.value_or(best), ready);
+  out.import_ms = static_cast<double>(now_ns() - start_ns) / 1e6;
+  return out;
+}
+
+}  // namespace nereid::compile

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+// Networks as engine files: the optimised graph as text, its constants as they are, and the forms that kernels wanted of
+// them, so that opening one packs nothing and touches only what runs.
+//
+// The constants stay in the file beside their packed forms: with other sizes or another instruction set another kernel
+// may want another form, which is then packed when it is first asked for. What is not touched costs address space alone.
+#pragma once
+
+#include <functional>
+#include <string>
+
+#include "base/thread_pool.h"
+#include "compile/network.h"
+#include "engine/engine_file.h"
+
+namespace nereid::compile {
+
+// What is being done, and how far it is.
+using BuildProgress = std::function<void(std::string_view stage, int64_t done, int64_t total)>;
+
+struct NetworkBuild {
+  OpenedNetwork opened;
+  int64_t file_bytes = 0, constant_bytes = 0, packed_bytes = 0;
+  std::vector<std::string> notes;  // what runs on reference evaluators, for the sizes the plan was made for
+  double build_ms = 0;
+};
+
+// Imports, optimises, makes the plan for the sizes given in `options.import.shapes` (1 where the file leaves them open)
+// and writes the engine. The same file and options give the same bytes.
+Result<NetworkBuild> build_network(const std::string& path, const std::string& engine, const NetworkOptions& options,
+                                   ThreadPool& pool, const BuildProgress& progress = {});
+
+// Maps and verifies an engine of a network. kInvalidArgument: corrupt, or the engine of something else.
+Result<OpenedNetwork> load_network(engine::EngineFile file, const NetworkOptions& options, ThreadPool& pool);
+
+}  // namespace nereid::compile
