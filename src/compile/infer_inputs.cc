@@ -179,6 +179,7 @@ Result<Datum> random_input(const InputType& input, const InputShapes& shapes, ui
 Result<InputFiles> parse_input_files(std::span<const std::string> texts) {
   InputFiles files;
   for (const std::string& text : texts) {
+    if (text.empty()) continue;
     if (text.starts_with('@')) {
       NEREID_RETURN_IF_ERROR(add_listed(files, text.substr(1)));
       continue;

@@ -62,6 +62,7 @@ TEST(InputFiles, names_and_files_are_split_at_commas_and_the_first_equals_sign) 
   EXPECT_THAT(*files_of({"x=a.npy,y=b=c.npy", "z:0=d.pb"}),
               ElementsAre(Pair("x", "a.npy"), Pair("y", "b=c.npy"), Pair("z:0", "d.pb")));
   EXPECT_THAT(*files_of({}), ElementsAre());
+  EXPECT_THAT(*files_of({""}), ElementsAre());
   EXPECT_THAT(*files_of({"=nameless.npy"}), ElementsAre(Pair("", "nameless.npy")));
 }
 

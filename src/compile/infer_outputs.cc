@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "compile/infer_outputs.h"
 
+#include <algorithm>
 #include <filesystem>
 
 #include "base/atomic_file.h"
@@ -80,7 +81,7 @@ OutputFolder::~OutputFolder() {
   for (auto it = made_.rbegin(); it != made_.rend(); ++it) fs::remove(*it, ignored);  // only if empty
 }
 
-Status OutputFolder::prepare() {
+Status OutputFolder::prepare(std::span<const std::string> in_use) {
   if (path_.empty()) return invalid_argument("the folder for the outputs has no name");
   std::error_code problem;
   const fs::file_status status = fs::status(path_, problem);
@@ -94,8 +95,12 @@ Status OutputFolder::prepare() {
   if (!earlier.is_ok() || !earlier->is_array()) return Status::ok();
   for (const Json& one : *earlier) {
     const Json* file = json_find(one, "file");
-    if (file != nullptr && file->is_string() && is_output_file(file->get_ref<const std::string&>()))
-      remove_file(fs::path(path_) / file->get<std::string>());
+    if (file == nullptr || !file->is_string() || !is_output_file(file->get_ref<const std::string&>())) continue;
+    const fs::path path = fs::path(path_) / file->get<std::string>();
+    const bool is_kept = std::any_of(in_use.begin(), in_use.end(), [&](const std::string& used) {
+      return fs::equivalent(path, used, problem) && !problem;
+    });
+    if (!is_kept) remove_file(path);
   }
   remove_file(list);
   return Status::ok();

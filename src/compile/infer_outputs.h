@@ -3,6 +3,7 @@
 #pragma once
 
 #include <set>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -25,8 +26,9 @@ class OutputFolder {
   OutputFolder(const OutputFolder&) = delete;
   ~OutputFolder();
 
-  // Refuses what is there and no folder; removes the results of an earlier run.
-  Status prepare();
+  // Refuses what is there and no folder; removes the results of an earlier run, but for files that are `in_use`: a
+  // result may be the next run's input.
+  Status prepare(std::span<const std::string> in_use = {});
   // `type` is the declared one: whether a tensor is the value of an optional is not seen in the value.
   Result<InferredValue> write(std::string_view name, const ops::Datum& value, const ops::TensorType& type);
   // Writes the list.

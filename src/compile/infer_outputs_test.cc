@@ -118,6 +118,14 @@ TEST(OutputFolder, an_earlier_run_is_removed_and_nothing_else) {
   EXPECT_THAT(names_in(dir.path()), ElementsAre("mine.txt", "w.npy"));
 }
 
+TEST(OutputFolder, a_result_that_is_the_next_input_stays) {
+  const TestDir dir;
+  write_rows(dir.path(), {"y", "z"});
+  const std::vector<std::string> in_use = {dir / "../absent.npy", dir / "./z.npy"};
+  EXPECT_TRUE(OutputFolder(dir.path()).prepare(in_use).is_ok());
+  EXPECT_THAT(names_in(dir.path()), ElementsAre("z.npy"));
+}
+
 TEST(OutputFolder, a_list_that_lies_removes_nothing_elsewhere) {
   const TestDir dir;
   touch(dir / "keep.npy");

@@ -137,6 +137,12 @@ class InferTest(ProgramTest):
         self.nereid("infer", self.add, "--outputs", self.out, code=2)
         self.assertEqual([p.name for p in self.out.iterdir()], ["mine.txt"])
 
+    def test_a_result_may_be_the_next_input(self):
+        for _ in range(3):
+            self.nereid("infer", self.add, "--inputs", f"x={self.x}", "--outputs", self.out)
+            self.x = self.out / "y.npy"
+        self.assertEqual(self.floats_of("y.npy")[1], [31, 62])
+
     def test_nothing_is_written_through_a_link_or_into_a_file(self):
         elsewhere = self.write("elsewhere", b"elsewhere")
         self.out.mkdir()
