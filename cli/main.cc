@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <cstdio>
+#include <new>
 #include <string_view>
 #include <vector>
 
@@ -17,6 +18,15 @@ using namespace nereid;
 void print_help(std::FILE* out) {
   fmt::print(out, "usage: nereid COMMAND [options]    (nereid COMMAND --help tells the options)\n\n");
   for (const cli::Command& c : cli::command_table()) fmt::print(out, "  {:<12} {}\n", c.name, c.summary);
+}
+
+// The rim: containers throw when there is no memory, which a model may well ask too much of.
+int run(const cli::Command& command, cli::Arguments args) {
+  try {
+    return command.run(args);
+  } catch (const std::bad_alloc&) {
+    return cli::fail(exhausted("this machine does not have the memory that `nereid {}` asked for", command.name));
+  }
 }
 
 }  // namespace
@@ -38,6 +48,6 @@ int main(int argc, char** argv) {
     return cli::kDone;
   }
   for (const cli::Command& c : cli::command_table())
-    if (c.name == name) return c.run(std::span(args).subspan(1));
+    if (c.name == name) return run(c, std::span(args).subspan(1));
   return cli::fail(invalid_argument("there is no command '{}'; `nereid --help` lists them", name));
 }
