@@ -44,14 +44,13 @@ Cost cost(const InferContext& ctx, std::span<const TensorType> outputs) {
 
 }  // namespace
 
-extern constexpr OpDef kImageDecoder = {
-    .name = "image_decoder",
-    .summary = "the pixels of a BMP, JPEG, JPEG 2000, PNG, PNM, TIFF or WebP file",
-    .inputs = kInputs,
-    .outputs = kOutputs,
-    .attrs = kAttrs,
-    .infer = infer,
-    .cost = cost,
-    .evaluate_any = evaluate};
+extern constexpr OpDef kImageDecoder = {.name = "image_decoder",
+                                        .summary = "the pixels of a BMP, JPEG, JPEG 2000, PNG, PNM, TIFF or WebP file",
+                                        .inputs = kInputs,
+                                        .outputs = kOutputs,
+                                        .attrs = kAttrs,
+                                        .infer = infer,
+                                        .cost = cost,
+                                        .evaluate_any = evaluate};
 
 }  // namespace nereid::ops

@@ -4,7 +4,7 @@
 #include <limits>
 #include <numeric>
 
-#include "ops/datum.h"
+#include "ops/any_inputs.h"
 #include "ops/elements.h"
 #include "ops/shape_rule.h"
 
@@ -56,16 +56,7 @@ bool overlaps(const Box& a, const Box& b, float threshold) {
 }
 
 Result<std::vector<Datum>> evaluate(const AnyContext& ctx) {
-  std::vector<TensorType> types(ctx.inputs.size());
-  std::vector<const TensorType*> pointers(ctx.inputs.size(), nullptr);
-  const std::vector<const ConstTensorView*> values(ctx.inputs.size(), nullptr);
-  for (size_t i = 0; i < ctx.inputs.size(); ++i) {
-    if (ctx.inputs[i] == nullptr) continue;
-    if (!ctx.inputs[i]->is_tensor()) return invalid_argument("argument {} should be a tensor", kInputs[i].name);
-    types[i] = type_of(*ctx.inputs[i]);
-    pointers[i] = &types[i];
-  }
-  NEREID_RETURN_IF_ERROR(infer({.inputs = pointers, .constants = values, .attrs = ctx.attrs}));
+  NEREID_RETURN_IF_ERROR(infer_data(ctx, infer));
   // The first element of an optional input.
   const auto number = [&](size_t i, double fallback) {
     if (i >= ctx.inputs.size() || ctx.inputs[i] == nullptr || ctx.inputs[i]->view().elements() == 0) return fallback;
@@ -106,9 +97,7 @@ Result<std::vector<Datum>> evaluate(const AnyContext& ctx) {
   }
   NEREID_TRY(Tensor result, Tensor::zeros(DType::i64, {static_cast<int64_t>(selected.size() / 3), 3}));
   NEREID_RETURN_IF_ERROR(store<int64_t>(result.view(), std::span<const int64_t>(selected)));
-  std::vector<Datum> results;
-  results.emplace_back(std::move(result));
-  return results;
+  return one_result(std::move(result));
 }
 
 Cost cost(const InferContext& ctx, std::span<const TensorType>) {

@@ -101,6 +101,7 @@ extern const OpDef kHardSwish;
 extern const OpDef kHardmax;
 extern const OpDef kIdentity;
 extern const OpDef kIf;
+extern const OpDef kImageDecoder;
 extern const OpDef kImputer;
 extern const OpDef kInstanceNormalization;
 extern const OpDef kIsInf;

@@ -104,6 +104,7 @@ constexpr const OpDef* kTable[] = {
     &kHardmax,
     &kIdentity,
     &kIf,
+    &kImageDecoder,
     &kImputer,
     &kInstanceNormalization,
     &kIsInf,

@@ -12,18 +12,18 @@ namespace {
 // of pixels the last bit decides.
 float coordinate(const ResampleRule& rule, const ResampleAxis& a, int64_t position) {
   const float o = static_cast<float>(position), in = static_cast<float>(a.in), out = static_cast<float>(a.out);
+  const float asked = a.size > 0 && std::abs(a.size - out) > 1e-5F * out ? a.size : out;
   switch (rule.coordinates) {
     case ResizeCoordinates::kHalfPixel:
       return (o + 0.5F) / a.scale - 0.5F;
     case ResizeCoordinates::kHalfPixelSymmetric: {
-      // The size as the scale has it need not be whole; what was cut off is shared by both ends.
-      const float adjustment = out / (a.scale * in);
-      return in / 2 * (1 - adjustment) + (o + 0.5F) / a.scale - 0.5F;
+      // What was cut off to make the size whole is shared by both ends.
+      return in / 2 * (1 - out / asked) + (o + 0.5F) / a.scale - 0.5F;
     }
     case ResizeCoordinates::kPytorchHalfPixel:
       return a.out > 1 ? (o + 0.5F) / a.scale - 0.5F : 0.0F;
     case ResizeCoordinates::kAlignCorners:
-      return a.out > 1 ? o * (in - 1) / (out - 1) : 0.0F;
+      return asked > 1 ? o * (in - 1) / (asked - 1) : 0.0F;
     case ResizeCoordinates::kAsymmetric:
       return o / a.scale;
     case ResizeCoordinates::kTfHalfPixelForNn:

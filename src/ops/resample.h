@@ -25,6 +25,7 @@ enum class ResizeNearest : uint8_t { kRoundPreferFloor, kRoundPreferCeil, kFloor
 struct ResampleAxis {
   int64_t in = 0, out = 0;
   float scale = 1;            // as given, or out / in
+  float size = 0;             // as asked for; where a scale gives no whole number, a little over `out`
   double start = 0, end = 1;  // the part that kTfCropAndResize reads, as shares of the axis
 };
 

@@ -68,7 +68,7 @@ struct Plan {
   std::vector<ResampleAxis> axes;
 };
 
-Status apply_scales(const std::vector<size_t>& axes, const Elements<float>& scales, bool crops, Plan& plan) {
+Status apply_scales(const std::vector<size_t>& axes, const Elements<float>& scales, Plan& plan) {
   if (scales.size() != static_cast<int64_t>(axes.size()))
     return invalid_argument("scales has {} numbers and should have {}", scales.size(), axes.size());
   for (size_t i = 0; i < axes.size(); ++i) {
@@ -79,8 +79,8 @@ Status apply_scales(const std::vector<size_t>& axes, const Elements<float>& scal
     a.out = -1;
     if (a.in < 0) continue;
     double size = static_cast<double>(a.in) * static_cast<double>(a.scale);
-    if (crops) size *= a.end - a.start;
     // A product in f32, as scales are f32: 5 * 0.6 is 3.
+    a.size = static_cast<float>(size);
     size = static_cast<double>(std::floor(static_cast<float>(size)));
     if (!(size >= 0 && size < kMostElements))
       return invalid_argument("the scale {} of dimension {} asks for {} positions", a.scale, axes[i], size);
@@ -140,7 +140,7 @@ Result<Plan> make_plan(const Attrs& attrs, const std::vector<int64_t>& in, const
   if (given(scales) && given(sizes))
     return invalid_argument("both scales and sizes are given, but only one of them can be");
   if (given(scales)) {
-    NEREID_RETURN_IF_ERROR(apply_scales(axes, load<float>(*scales), crops, plan));
+    NEREID_RETURN_IF_ERROR(apply_scales(axes, load<float>(*scales), plan));
   } else if (given(sizes)) {
     const Elements<int64_t> v = load<int64_t>(*sizes);
     NEREID_RETURN_IF_ERROR(apply_sizes(axes, {v.begin(), v.end()}, attrs.text("keep_aspect_ratio_policy"), plan));
@@ -178,7 +178,7 @@ Result<std::vector<TensorType>> infer(const InferContext& ctx) {
   NEREID_TRY(const Plan plan, make_plan(ctx.attrs, in, value(1), value(2), value(3)));
   for (size_t d = 0; d < dims.size(); ++d) {
     const ResampleAxis& a = plan.axes[d];
-    const bool stays = a.out < 0 && a.scale == 1 && a.end - a.start == 1;
+    const bool stays = a.out < 0 && a.scale == 1;
     if (!stays) dims[d] = a.out < 0 ? Dim::unknown() : Dim(a.out);
   }
   return std::vector<TensorType>{{dtype, Shape(std::move(dims))}};
