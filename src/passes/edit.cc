@@ -28,11 +28,15 @@ const Node* Edit::made_by(ValueId v, std::string_view op) const {
 }
 
 bool Edit::is_constant(ValueId v) const {
-  return v.valid() && g_.value(v).kind == graph::Value::Kind::kConstant && !g_.value(v).data.parts.empty();
+  return v.valid() && g_.value(v).kind == graph::Value::Kind::kConstant;
+}
+
+bool Edit::has_data(ValueId v) const {
+  return is_constant(v) && !g_.value(v).data.parts.empty();
 }
 
 std::optional<std::vector<double>> Edit::numbers(ValueId v, int64_t most) const {
-  if (!is_constant(v)) return std::nullopt;
+  if (!has_data(v)) return std::nullopt;
   const graph::Value& value = g_.value(v);
   const DType dtype = value.type.dtype;
   if (!is_float(dtype) && !is_integer(dtype) && dtype != DType::boolean) return std::nullopt;
@@ -87,6 +91,13 @@ ValueId Edit::constant(std::string name, DType dtype, std::vector<int64_t> sizes
 ValueId Edit::constant_integers(std::string name, const std::vector<int64_t>& values) {
   const std::vector<double> numbers(values.begin(), values.end());
   return constant(std::move(name), DType::i64, {static_cast<int64_t>(values.size())}, numbers);
+}
+
+void Edit::take_name(ValueId from, ValueId to) {
+  if (from == to || g_.is_output(from) || !g_.users(from).empty()) return;
+  const std::string name = g_.value(from).name;
+  g_.rename(from, name + ".was");
+  g_.rename(to, name);
 }
 
 void Edit::erase_unused(NodeId id) {

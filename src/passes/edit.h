@@ -27,7 +27,8 @@ class Edit {
   // The node whose first result v is, if it is of this op; else null. Null for absent values.
   const graph::Node* made_by(graph::ValueId v, std::string_view op) const;
   const graph::Node* maker(graph::ValueId v) const;  // of any op; null for inputs and constants
-  bool is_constant(graph::ValueId v) const;          // with data
+  bool is_constant(graph::ValueId v) const;          // with or without data
+  bool has_data(graph::ValueId v) const;             // a constant whose data is here
   // The elements of a constant of numbers; nothing if it is none or has more than `most`.
   std::optional<std::vector<double>> numbers(graph::ValueId v, int64_t most = int64_t{1} << 40) const;
   std::optional<std::vector<int64_t>> integers(graph::ValueId v) const;
@@ -49,6 +50,8 @@ class Edit {
   // Readers of `from` read `to` instead, which takes over its name if it was made just now; nodes that nobody reads any
   // more leave. Refused if the types contradict each other, or if an output of the graph would lose its name.
   Status replace(graph::ValueId from, graph::ValueId to);
+  // `to` takes over the name of `from`, if nobody reads that any more.
+  void take_name(graph::ValueId from, graph::ValueId to);
   // Nodes that nobody reads leave: this one, then those it read.
   void erase_unused(graph::NodeId node);
 

@@ -22,9 +22,10 @@ struct Affine {
 int channel_axis(const Edit& edit, const Node* layer) {
   if (layer == nullptr) return -1;
   if (layer->op->name == "conv" || layer->op->name == "conv_transpose") return 1;
-  if (layer->op->name == "dense" && layer->attrs.text("activation") == "none" && !layer->inputs[3].valid())
-    return edit.rank(layer->outputs[0]) - 1;
-  return -1;
+  const std::string_view op = layer->op->name;
+  const bool lowered = op == "dense" || op == "conv_last" || op == "conv_transpose_last";
+  const bool plain = lowered && layer->attrs.text("activation") == "none" && !layer->inputs[3].valid();
+  return plain ? edit.rank(layer->outputs[0]) - 1 : -1;
 }
 
 // One number a channel.
@@ -84,9 +85,9 @@ std::vector<double> scaled(const Edit& edit, const Node& layer, const std::vecto
   const std::string_view op = layer.op->name;
   for (int64_t i = 0; i < count; ++i) {
     int64_t channel = 0;
-    if (op == "conv") {
+    if (op == "conv" || op == "conv_last") {
       channel = i / (count / sizes[0]);
-    } else if (op == "conv_transpose") {
+    } else if (op == "conv_transpose" || op == "conv_transpose_last") {
       const int64_t row = count / sizes[0], group = i / row / (sizes[0] / layer.attrs.integer("group"));
       channel = group * sizes[1] + i % row / (row / sizes[1]);
     } else {
@@ -100,7 +101,7 @@ std::vector<double> scaled(const Edit& edit, const Node& layer, const std::vecto
 Result<ValueId> into_layer(Edit& edit, NodeId id, const Affine& affine) {
   const Node layer = *edit.maker(affine.x);
   if (!edit.single_use(affine.x)) return unsupported("%{} has other users", edit.value(affine.x).name);
-  if (!edit.is_constant(layer.inputs[1]) || !edit.numbers(layer.inputs[1]))
+  if (!edit.has_data(layer.inputs[1]) || !is_float(edit.type(layer.inputs[1]).dtype))
     return unsupported("the weights %{} are not known", edit.value(layer.inputs[1]).name);
   std::vector<double> bias(affine.scale.size(), 0);
   if (layer.inputs[2].valid()) {
@@ -125,7 +126,11 @@ Result<ValueId> into_layer(Edit& edit, NodeId id, const Affine& affine) {
     inputs[2] = edit.constant(
         (layer.inputs[2].valid() ? edit.value(layer.inputs[2]).name : edit.value(affine.x).name + ".bias"), dtype,
         {static_cast<int64_t>(bias.size())}, bias);
-  return edit.insert(id, layer.op->name, std::move(inputs), layer.attrs);
+  NEREID_TRY(const ValueId y, edit.insert(id, layer.op->name, inputs, layer.attrs));
+  NEREID_RETURN_IF_ERROR(edit.replace(edit.graph().node(id).outputs[0], y));
+  for (size_t i : {1, 2})
+    if (layer.inputs[i].valid()) edit.take_name(layer.inputs[i], inputs[i]);
+  return y;
 }
 
 // mul and add, in the shape [C, 1, ...].
@@ -138,7 +143,9 @@ Result<ValueId> as_product_and_sum(Edit& edit, NodeId id, const Affine& affine) 
   const ValueId scale = edit.constant(name + ".scale", type.dtype, sizes, affine.scale);
   const ValueId shift = edit.constant(name + ".shift", type.dtype, sizes, affine.shift);
   NEREID_TRY(ValueId product, edit.insert(id, "mul", {affine.x, scale}, {}, name + ".scaled"));
-  return edit.insert(id, "add", {product, shift});
+  NEREID_TRY(const ValueId sum, edit.insert(id, "add", {product, shift}));
+  NEREID_RETURN_IF_ERROR(edit.replace(edit.graph().node(id).outputs[0], sum));
+  return sum;
 }
 
 }  // namespace
@@ -162,10 +169,9 @@ Status fold_affine(graph::Graph& g, PassContext& context) {
     Result<ValueId> now = unsupported("%{} is no layer", edit.value(affine->x).name);
     if (channel_axis(edit, edit.maker(affine->x)) >= 0) now = into_layer(edit, id, *affine);
     if (!now.is_ok() && norm) now = as_product_and_sum(edit, id, *affine);
-    const Status done = now.is_ok() ? edit.replace(g.node(id).outputs[0], *now) : now.status();
     std::string what;
-    if (done.is_ok()) what = fmt::format("into the {}", edit.maker(*now)->op->name);
-    edit.record(std::move(where), done, std::move(what));
+    if (now.is_ok()) what = fmt::format("into the {}", edit.maker(*now)->op->name);
+    edit.record(std::move(where), now.status(), std::move(what));
   }
   return Status::ok();
 }

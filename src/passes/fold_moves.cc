@@ -32,6 +32,22 @@ bool moves_only_ones(const Shape& shape, const std::vector<int64_t>& permutation
   return true;
 }
 
+// [a, b, c, d] -> [a b, c, d] -> [a b, d, c] -> [a, b, d, c], as some exporters transpose matrices: the first of them.
+ValueId transposed_heads(const Edit& edit, const Node& node) {
+  const Node* swap = edit.made_by(node.inputs[0], "transpose");
+  if (swap == nullptr || swap->attrs.integers("permutation") != std::vector<int64_t>{0, 2, 1}) return {};
+  const Node* merge = edit.maker(swap->inputs[0]);
+  if (merge == nullptr || (merge->op->name != "reshape" && merge->op->name != "reshape_to")) return {};
+  const ValueId x = merge->inputs[0];
+  if (!edit.is_ranked(x) || edit.rank(x) != 4 || !edit.is_ranked(node.outputs[0]) || edit.rank(node.outputs[0]) != 4)
+    return {};
+  const Shape &from = edit.type(x).shape, &inner = edit.type(swap->inputs[0]).shape;
+  const Shape& to = edit.type(node.outputs[0]).shape;
+  const bool fits = same_size(inner[1], from[2]) && same_size(inner[2], from[3]) && same_size(to[0], from[0]) &&
+                    same_size(to[1], from[1]) && same_size(to[2], from[3]) && same_size(to[3], from[2]);
+  return fits ? x : ValueId{};
+}
+
 Result<ValueId> better(Edit& edit, NodeId id) {
   const Node node = edit.graph().node(id);
   const std::string_view op = node.op->name;
@@ -50,6 +66,9 @@ Result<ValueId> better(Edit& edit, NodeId id) {
       if (shape) return edit.insert(id, "reshape", {x}, {{"shape", *shape}});
     }
   }
+  if (op == "reshape" || op == "reshape_to")
+    if (const ValueId heads = transposed_heads(edit, node); heads.valid())
+      return edit.insert(id, "transpose", {heads}, {{"permutation", std::vector<int64_t>{0, 1, 3, 2}}});
   const bool resizes = op == "reshape_to" || op == "flatten" || op == "squeeze" || op == "unsqueeze";
   if ((op == "reshape" || resizes) && edit.is_ranked(x)) {
     const Node* before = edit.made_by(x, "reshape");

@@ -78,6 +78,9 @@ Recognised gated_by(const Edit& edit, const Expression& e, ValueId x, ValueId ga
       return {"hard_swish", x, {}};
   if (const Node* t = e.inner(gate, "tanh"))
     if (const Node* s = e.inner(t->inputs[0], "softplus"); s != nullptr && s->inputs[0] == x) return {"mish", x, {}};
+  if (const Node* t = e.inner(gate, "tanh"))
+    if (const Node* l = e.inner(t->inputs[0], "log"); l != nullptr && one_plus(edit, e, l->inputs[0], "exp") == x)
+      return {"mish", x, {}};
   return {};
 }
 

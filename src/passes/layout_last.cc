@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <map>
 #include <numeric>
+#include <set>
 
 #include "passes/edit.h"
 #include "passes/elementwise.h"
@@ -60,7 +61,7 @@ class Layout {
       if (g_.node(id).op == nullptr || g_.node(id).outputs.empty() || !g_.node(id).regions.empty()) continue;
       const auto moved = visit(id);
       if (!moved.is_ok()) edit_.refused(edit_.where(id), std::string(moved.status().message()));
-      if (moved.is_ok() && *moved) moved_.push_back(id);
+      if (moved.is_ok() && *moved) note(id);
     }
     return finish();
   }
@@ -126,7 +127,16 @@ class Layout {
     const Node node = g_.node(id);
     const std::string_view op = node.op->name;
     if (node.inputs.empty() || !node.inputs[0].valid() || !edit_.is_ranked(node.outputs[0])) return false;
-    if (op == "transpose") return transpose(id, node);
+    if (op == "transpose") {
+      NEREID_TRY(const bool moved, transpose(id, node));
+      // What was channels-last before its transposition has a twin for nothing.
+      if (g_.node(id).op != nullptr && is_image(node.inputs[0]) && !has_twin(node.outputs[0]) &&
+          node.attrs.integers("permutation") == to_first(edit_.rank(node.inputs[0]))) {
+        twins_[node.outputs[0].v] = node.inputs[0];
+        free_.insert(node.outputs[0].v);
+      }
+      return moved;
+    }
     if (is_image(node.inputs[0])) {
       if (op == "conv" || op == "conv_transpose") {
         if (!edit_.is_constant(node.inputs[1])) return unsupported("the weights are not constant");
@@ -142,7 +152,22 @@ class Layout {
       }
     }
     if (!std::ranges::any_of(node.inputs, [&](ValueId in) { return has_twin(in); })) return false;
-    return follow(id, node);
+    // Where no image kernel made any of them, following must not cost a transposition.
+    const bool real =
+        std::ranges::any_of(node.inputs, [&](ValueId in) { return has_twin(in) && !free_.contains(in.v); });
+    if (!real && !std::ranges::all_of(node.inputs, [&](ValueId in) { return costs_nothing(in); })) return false;
+    NEREID_TRY(const bool moved, follow(id, node));
+    if (moved && !real)
+      for (ValueId out : node.outputs) free_.insert(out.v);
+    return moved;
+  }
+
+  bool costs_nothing(ValueId v) const {
+    if (!v.valid() || has_twin(v) || edit_.is_constant(v)) return true;
+    if (!edit_.is_ranked(v)) return false;
+    int wide = 0;
+    for (const Dim& d : edit_.type(v).shape.dims()) wide += d == Dim(1) ? 0 : 1;
+    return wide <= 1 || (edit_.rank(v) > 2 && edit_.type(v).shape[1] == Dim(1));
   }
 
   Result<bool> pool(NodeId id, const Node& node) {
@@ -215,6 +240,12 @@ class Layout {
       std::vector<ValueId> inputs = node.inputs;
       inputs[0] = t;
       return convert(id, op, std::move(inputs), std::move(attrs));
+    }
+    if (op == "shape" && node.attrs.integer("start") >= 0 &&
+        node.attrs.integer("end") == node.attrs.integer("start") + 1) {  // one size
+      const int64_t at = in_twin(node.attrs.integer("start"), edit_.rank(x));
+      NEREID_TRY(const ValueId y, edit_.insert(id, "shape", {t}, {{"start", at}, {"end", at + 1}}));
+      return replace_now(id, out, y);
     }
     if (op == "split_along") return split(id, node, t);
     if (op == "reshape") return reshape(id, node, t);
@@ -311,35 +342,46 @@ class Layout {
     return convert(id, "reshape", {t}, {{"shape", *shape}});
   }
 
+  // What is needed at the end, when the node may be gone already.
+  struct Moved {
+    NodeId node;
+    std::string where;
+    std::vector<std::pair<ValueId, std::string>> names;  // twins, and what they shall be called
+  };
+  void note(NodeId id) {
+    Moved moved{id, edit_.where(id), {}};
+    for (ValueId out : g_.node(id).outputs) moved.names.emplace_back(twins_.at(out.v), edit_.value(out).name);
+    moved_.push_back(std::move(moved));
+  }
+
   Status finish() {
     for (auto it = moved_.rbegin(); it != moved_.rend(); ++it) {
-      const NodeId id = *it;
-      if (g_.node(id).op == nullptr) continue;
-      const std::vector<ValueId> outputs = g_.node(id).outputs;
-      std::string where = edit_.where(id);
-      std::vector<std::pair<ValueId, std::string>> names;
+      const NodeId id = it->node;
       bool back = false;
-      for (ValueId out : outputs) {
-        const ValueId t = twins_.at(out.v);
-        if (!g_.is_output(out) && g_.users(out).empty()) {
-          names.emplace_back(t, edit_.value(out).name);
-          continue;
+      if (g_.node(id).op != nullptr) {
+        const std::vector<ValueId> outputs = g_.node(id).outputs;
+        for (ValueId out : outputs) {
+          if (!g_.is_output(out) && g_.users(out).empty()) continue;
+          back = true;
+          NEREID_TRY(const ValueId y,
+                     edit_.insert(id, "transpose", {twins_.at(out.v)}, {{"permutation", to_first(edit_.rank(out))}}));
+          NEREID_RETURN_IF_ERROR(edit_.replace(out, y));
         }
-        back = true;
-        NEREID_TRY(const ValueId y, edit_.insert(id, "transpose", {t}, {{"permutation", to_first(edit_.rank(out))}}));
-        NEREID_RETURN_IF_ERROR(edit_.replace(out, y));
+        edit_.erase_unused(id);
       }
-      edit_.erase_unused(id);
-      for (auto& [t, name] : names) g_.rename(t, std::move(name));
-      edit_.fired(std::move(where), back ? "channels-last, and transposed for others" : "channels-last");
+      edit_.fired(std::move(it->where), back ? "channels-last, and transposed for others" : "channels-last");
     }
+    for (auto& [id, where, names] : moved_)
+      for (auto& [twin, name] : names)
+        if (!g_.find_value(name).valid()) g_.rename(twin, std::move(name));
     return Status::ok();
   }
 
   Edit edit_;
   graph::Graph& g_;
   std::map<int32_t, ValueId> twins_;
-  std::vector<NodeId> moved_;
+  std::set<int32_t> free_;  // values whose twins come from transpositions, not from kernels
+  std::vector<Moved> moved_;
 };
 
 }  // namespace

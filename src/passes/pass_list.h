@@ -21,6 +21,7 @@ Status fuse_activation(graph::Graph& graph, PassContext& context);
 Status fuse_attention(graph::Graph& graph, PassContext& context);
 Status fuse_epilogue(graph::Graph& graph, PassContext& context);
 Status fuse_normalization(graph::Graph& graph, PassContext& context);
+Status fuse_pad(graph::Graph& graph, PassContext& context);
 Status fuse_program(graph::Graph& graph, PassContext& context);
 Status fuse_softmax(graph::Graph& graph, PassContext& context);
 Status inline_if(graph::Graph& graph, PassContext& context);

@@ -43,7 +43,21 @@ Symbolic::Symbolic(Edit& edit) : edit_(edit), g_(edit.graph()) {
     for (int d = 0; d < type.shape.rank(); ++d)
       if (type.shape[d].is_unknown()) type.shape[d] = named(fmt::format("input {} {}", in.v, d));
     g_.set_type(in, type);
+    note_sources(in);
   }
+}
+
+void Symbolic::note_sources(ValueId v) {
+  const ops::TensorType& type = g_.value(v).type;
+  if (!type.is_tensor() || !type.shape.is_ranked()) return;
+  for (int d = 0; d < type.shape.rank(); ++d)
+    if (!type.shape[d].is_static() && !type.shape[d].is_unknown())
+      sources_.emplace(type.shape[d].symbol(), Source{v, d});
+}
+
+std::optional<Symbolic::Source> Symbolic::source(const Dim& size) const {
+  const auto it = size.is_static() ? sources_.end() : sources_.find(size.symbol());
+  return it == sources_.end() ? std::nullopt : std::optional(it->second);
 }
 
 Dim Symbolic::named(const std::string& key) {
@@ -131,7 +145,8 @@ std::string Symbolic::window_key(const Node& node, int d) const {
 
 std::optional<Shape> Symbolic::reshaped(const Node& node, const List& wanted) {
   const Shape& x = edit_.type(node.inputs[0]).shape;
-  if (!x.is_ranked() || node.attrs.boolean("allowzero")) return std::nullopt;
+  if (!x.is_ranked()) return std::nullopt;
+  if (node.attrs.boolean("allowzero") && std::ranges::find(wanted, Dim(0)) != wanted.end()) return std::nullopt;
   const ops::DimProduct all(x.dims());
   ops::DimProduct known;
   List dims;
@@ -143,8 +158,11 @@ std::optional<Shape> Symbolic::reshaped(const Node& node, const List& wanted) {
       dims.emplace_back(1);
       continue;
     }
-    if (!is_size(wanted[i]) || (wanted[i] == Dim(0) && static_cast<int>(i) >= x.rank())) return std::nullopt;
-    dims.push_back(wanted[i] == Dim(0) ? x[static_cast<int>(i)] : wanted[i]);
+    if (wanted[i].is_static() && (wanted[i].size() < 0 || (wanted[i] == Dim(0) && static_cast<int>(i) >= x.rank())))
+      return std::nullopt;
+    // A difference may turn out to be 0 or -1, which mean something else.
+    const Dim size = wanted[i] == Dim(0) ? x[static_cast<int>(i)] : wanted[i];
+    dims.push_back(is_size(size) ? size : Dim::unknown());
     known.multiply(dims.back());
   }
   if (open >= 0 && all.fits && known.fits) {
@@ -233,6 +251,7 @@ void Symbolic::visit(NodeId id) {
       }
     }
     g_.set_type(out, type);
+    note_sources(out);
     if (auto list = compute(node, i)) values_[out.v] = std::move(*list);
   }
 }

@@ -22,6 +22,12 @@ class Symbolic {
   void visit(graph::NodeId id);
   // The elements of an integer tensor, in order, where all are known as numbers or sizes.
   const std::vector<Dim>* values(graph::ValueId v);
+  // Where a size can be looked up in a run: the first value that has it, and in which dimension.
+  struct Source {
+    graph::ValueId value;
+    int64_t dim = 0;
+  };
+  std::optional<Source> source(const Dim& size) const;
   // `to` has taken the place of `from`.
   void moved(graph::ValueId from, graph::ValueId to) {
     if (const auto it = values_.find(from.v); it != values_.end()) values_[to.v] = std::vector<Dim>(it->second);
@@ -41,7 +47,10 @@ class Symbolic {
 
   Edit& edit_;
   graph::Graph& g_;
+  void note_sources(graph::ValueId v);
+
   std::map<std::string, Dim> names_;
+  std::map<std::string, Source> sources_;
   std::set<std::string> taken_, numbers_;  // symbols that exist; those that may be negative
   std::map<int32_t, List> values_;
 };
