@@ -27,16 +27,19 @@ constexpr AttrSpec kAttrs[] = {
 constexpr std::string_view kActivations[] = {"Sigmoid", "Tanh", "Tanh"};
 constexpr RecurrentForm kForm = {.inputs = kInputs, .gates = 4, .activations = kActivations, .has_cell = true};
 
+// The bound of `clip` is on what goes into gates; the cell's way out has none, as in onnxruntime.
 void step(const RecurrentCell& cell, bool input_forget, const double* gates, double* h, double* c) {
   const int64_t n = cell.hidden;
   Elements<double> next(n);
+  RecurrentActivation way_out = cell.f[2];
+  way_out.clip = 0;
   const auto peep = [&](int64_t gate, int64_t j) { return cell.p != nullptr ? cell.p[gate * n + j] * c[j] : 0.0; };
   for (int64_t j = 0; j < n; ++j) {
     const auto sum = [&](int64_t gate) { return gates[gate * n + j] + cell.recur(gate * n + j, h); };
     const double input = cell.f[0](sum(0) + peep(0, j));
     const double forget = input_forget ? 1 - input : cell.f[0](sum(2) + peep(2, j));
     c[j] = forget * c[j] + input * cell.f[1](sum(3));
-    next[j] = cell.f[0](sum(1) + peep(1, j)) * cell.f[2](c[j]);
+    next[j] = cell.f[0](sum(1) + peep(1, j)) * way_out(c[j]);
   }
   for (int64_t j = 0; j < n; ++j) h[j] = next[j];
 }

@@ -33,7 +33,9 @@ Status import_batch_normalization(NodeContext& node) {
   bool extra = false;
   for (size_t i = 1; i < node.output_count(); ++i) extra |= node.wants_output(i);
   const bool training = node.version() >= 14 ? training_mode != 0 : extra && is_test == 0;
-  if (!training && extra) return invalid_argument("it has more than one result, but is not in training");
+  // Before opset 14 results that only training makes could be named all the same.
+  if (!training && extra && node.version() >= 14)
+    return invalid_argument("it has more than one result, but is not in training");
   if (spatial == 0 && training) return unsupported("statistics of every feature (spatial = 0) in training");
   if (spatial == 0) return lower_features(node, epsilon);
   if (!training) return node.lower("batch_normalization", node.inputs(), {{"epsilon", epsilon}});
