@@ -79,6 +79,19 @@ TEST(Binary, tensors_without_elements_combine) {
   EXPECT_THAT(numbers_of("div", {i32({0}, {}), i32({1}, {0})}), testing::IsEmpty());
 }
 
+TEST(Binary, tensors_of_many_elements_are_taken_part_by_part) {
+  constexpr int64_t kMany = 40000;
+  std::vector<double> numbers(kMany);
+  for (int64_t i = 0; i < kMany; ++i) numbers[static_cast<size_t>(i)] = static_cast<double>(i % 7);
+  const Tensor a = Tensor::of(DType::u4, {kMany}, numbers);
+  const auto twice = numbers_of("add", {a, a});
+  const auto more = numbers_of("add", {a, Tensor::of(DType::u4, {}, {3})});
+  for (size_t i = 0; i < numbers.size(); ++i) {
+    ASSERT_EQ(twice[i], 2 * numbers[i]) << i;
+    ASSERT_EQ(more[i], numbers[i] + 3) << i;
+  }
+}
+
 TEST(Binary, shapes_that_do_not_broadcast_are_both_named) {
   EXPECT_EQ(refusal("add", {f32({2}, {1, 2}), f32({3}, {1, 2, 3})}), "a f32[2] and b f32[3] do not broadcast");
   EXPECT_EQ(refusal("add", {f32({1}, {1}), i32({1}, {1})}), "a f32[1] and b i32[1] should have one element type");

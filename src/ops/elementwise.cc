@@ -56,6 +56,22 @@ Status one_dtype(const ShapeRule& rule, size_t first, size_t count) {
   return Status::ok();
 }
 
+namespace {
+int64_t byte_offset(DType dtype, int64_t first) {
+  const DTypeInfo& info = dtype_info(dtype);
+  NEREID_CHECK(dtype != DType::string && first % kPart == 0);
+  return first / info.block_elements * info.block_bytes;
+}
+}  // namespace
+
+ConstTensorView part(const ConstTensorView& view, int64_t first, int64_t count) {
+  return {view.as<std::byte>() + byte_offset(view.dtype, first), view.dtype, {count}};
+}
+
+TensorView part(const TensorView& view, int64_t first, int64_t count) {
+  return {view.as<std::byte>() + byte_offset(view.dtype, first), view.dtype, {count}};
+}
+
 int bits_of(DType dtype) {
   const DTypeInfo& info = dtype_info(dtype);
   return info.block_bytes * 8 / info.block_elements;

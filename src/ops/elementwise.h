@@ -5,6 +5,7 @@
 // They compute in wide types (ops/wide.h): results of narrow floats are rounded once, integers wrap when stored.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <span>
 #include <type_traits>
@@ -49,18 +50,47 @@ Status one_dtype(const ShapeRule& rule, size_t first, size_t count);
 
 int bits_of(DType dtype);  // of one element; plain types but string
 
+// Elements first, first + 1, ... of a tensor, as a tensor of one dimension. `first` is a multiple of kPart.
+inline constexpr int64_t kPart = 1 << 14;  // wide copies of a few such parts stay in the cache
+ConstTensorView part(const ConstTensorView& view, int64_t first, int64_t count);
+TensorView part(const TensorView& view, int64_t first, int64_t count);
+
+// y = f(x), element by element: read as T, the result as R.
+template <typename T, typename R, typename F>
+Status map(const ConstTensorView& x, const TensorView& y, F&& f) {
+  const int64_t n = x.elements();
+  for (int64_t first = 0; first < n; first += kPart) {
+    const Elements<T> some = load<T>(part(x, first, std::min(kPart, n - first)));
+    Elements<R> out(some.size());
+    for (int64_t i = 0; i < some.size(); ++i) out[i] = f(some[i]);
+    NEREID_RETURN_IF_ERROR(store<R>(part(y, first, some.size()), out));
+  }
+  return Status::ok();
+}
+
 // y = f(a, b): two inputs read as T, the result as R.
 template <typename T, typename R, typename F>
 Status zip(const EvalContext& ctx, F&& f) {
-  const Elements<T> a = load<T>(ctx.inputs[0]);
-  const Elements<T> b = load<T>(ctx.inputs[1]);
-  Elements<R> y(ctx.outputs[0].elements());
-  BroadcastWalk walk(ctx.outputs[0].sizes, ctx.inputs.first(2));
-  for (R& v : y) {
-    v = f(a[walk[0]], b[walk[1]]);
-    walk.next();
+  const ConstTensorView &a = ctx.inputs[0], &b = ctx.inputs[1];
+  const TensorView& y = ctx.outputs[0];
+  const int64_t n = y.elements();
+  const bool alike = a.sizes == b.sizes;
+  const Elements<T> all_a = alike ? Elements<T>() : load<T>(a), all_b = alike ? Elements<T>() : load<T>(b);
+  BroadcastWalk walk(y.sizes, ctx.inputs.first(2));
+  for (int64_t first = 0; first < n; first += kPart) {
+    Elements<R> out(std::min(kPart, n - first));
+    if (alike) {
+      const Elements<T> some_a = load<T>(part(a, first, out.size())), some_b = load<T>(part(b, first, out.size()));
+      for (int64_t i = 0; i < out.size(); ++i) out[i] = f(some_a[i], some_b[i]);
+    } else {
+      for (R& v : out) {
+        v = f(all_a[walk[0]], all_b[walk[1]]);
+        walk.next();
+      }
+    }
+    NEREID_RETURN_IF_ERROR(store<R>(part(y, first, out.size()), out));
   }
-  return store<R>(ctx.outputs[0], y);
+  return Status::ok();
 }
 
 // Whole numbers wrap around as their two's complement does.

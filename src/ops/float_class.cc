@@ -2,8 +2,7 @@
 // is_nan and is_inf: which elements of a float tensor are no numbers, or infinite.
 #include <cmath>
 
-#include "ops/elements.h"
-#include "ops/shape_rule.h"
+#include "ops/elementwise.h"
 
 namespace nereid::ops {
 namespace {
@@ -25,22 +24,15 @@ DType truth(const InferContext&, size_t) {
   return DType::boolean;
 }
 
-template <typename F>
-Status classify(const EvalContext& ctx, F&& f) {
-  const Elements<double> x = load<double>(ctx.inputs[0]);
-  Elements<bool> y(x.size());
-  for (int64_t i = 0; i < x.size(); ++i) y[i] = f(x[i]);
-  return store<bool>(ctx.outputs[0], y);
-}
-
 Status evaluate_nan(const EvalContext& ctx) {
-  return classify(ctx, [](double v) { return std::isnan(v); });
+  return map<double, bool>(ctx.inputs[0], ctx.outputs[0], [](double v) { return std::isnan(v); });
 }
 
 Status evaluate_inf(const EvalContext& ctx) {
   const bool negative = ctx.attrs.boolean("detect_negative");
   const bool positive = ctx.attrs.boolean("detect_positive");
-  return classify(ctx, [=](double v) { return std::isinf(v) && (v < 0 ? negative : positive); });
+  return map<double, bool>(ctx.inputs[0], ctx.outputs[0],
+                           [=](double v) { return std::isinf(v) && (v < 0 ? negative : positive); });
 }
 
 }  // namespace

@@ -42,9 +42,7 @@ Result<std::vector<TensorType>> infer_shrink(const InferContext& ctx) {
 
 template <typename F>
 Status each(const EvalContext& ctx, F&& f) {
-  Elements<double> x = load<double>(ctx.inputs[0]);
-  for (double& v : x) v = f(v);
-  return store<double>(ctx.outputs[0], x);
+  return map<double, double>(ctx.inputs[0], ctx.outputs[0], f);
 }
 
 Status evaluate_elu(const EvalContext& ctx) {
@@ -62,7 +60,7 @@ Status evaluate_leaky_relu(const EvalContext& ctx) {
   return each(ctx, [a = ctx.attrs.real("alpha")](double x) { return x < 0 ? a * x : x; });
 }
 Status evaluate_thresholded_relu(const EvalContext& ctx) {
-  return each(ctx, [a = ctx.attrs.real("alpha")](double x) { return x <= a ? 0 : x; });
+  return each(ctx, [a = ctx.attrs.real("alpha")](double x) { return x > a ? x : 0; });
 }
 Status evaluate_hard_sigmoid(const EvalContext& ctx) {
   return each(ctx, [a = ctx.attrs.real("alpha"), b = ctx.attrs.real("beta")](double x) {
@@ -75,7 +73,7 @@ Status evaluate_swish(const EvalContext& ctx) {
 // Of integers too: towards zero.
 Status evaluate_shrink(const EvalContext& ctx) {
   return each(ctx, [lambda = ctx.attrs.real("lambd"), bias = ctx.attrs.real("bias")](double x) {
-    return x < -lambda ? x + bias : x > lambda ? x - bias : std::isnan(x) ? x : 0.0;
+    return x < -lambda ? x + bias : x > lambda ? x - bias : 0;
   });
 }
 

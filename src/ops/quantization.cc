@@ -32,7 +32,7 @@ ScaleIndex::ScaleIndex(const std::vector<int64_t>& sizes, const std::vector<int6
   inner_ = steps.inner;
   if (block == 0) return;
   block_ = block;
-  scale_outer_ = (size_ + block - 1) / block;
+  scale_outer_ = size_ / block + (size_ % block != 0);
   scale_inner_ = inner_;
 }
 

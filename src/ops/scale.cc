@@ -2,9 +2,8 @@
 // scale and softcap: elementwise ops with one number.
 #include <cmath>
 
-#include "ops/numeric.h"
+#include "ops/elementwise.h"
 #include "ops/op_list.h"
-#include "ops/shape_rule.h"
 
 namespace nereid::ops {
 namespace {
@@ -26,19 +25,13 @@ Result<std::vector<TensorType>> infer_softcap(const InferContext& ctx) {
 }
 
 Status evaluate_scale(const EvalContext& ctx) {
-  NEREID_TRY(auto x, read_floats(ctx.inputs[0]));
-  const double factor = ctx.attrs.real("factor");
-  for (float& v : x) v = static_cast<float>(v * factor);
-  write_floats(ctx.outputs[0], 0, x);
-  return Status::ok();
+  return map<double, double>(ctx.inputs[0], ctx.outputs[0],
+                             [factor = ctx.attrs.real("factor")](double v) { return v * factor; });
 }
 
 Status evaluate_softcap(const EvalContext& ctx) {
-  NEREID_TRY(auto x, read_floats(ctx.inputs[0]));
-  const double cap = ctx.attrs.real("cap");
-  for (float& v : x) v = static_cast<float>(cap * std::tanh(v / cap));
-  write_floats(ctx.outputs[0], 0, x);
-  return Status::ok();
+  return map<double, double>(ctx.inputs[0], ctx.outputs[0],
+                             [cap = ctx.attrs.real("cap")](double v) { return cap * std::tanh(v / cap); });
 }
 
 }  // namespace

@@ -3,9 +3,8 @@
 #include <cmath>
 
 #include "ops/activation.h"
-#include "ops/elements.h"
+#include "ops/elementwise.h"
 #include "ops/op_list.h"
-#include "ops/shape_rule.h"
 
 namespace nereid::ops {
 namespace {
@@ -21,12 +20,10 @@ Result<std::vector<TensorType>> infer(const InferContext& ctx) {
 
 template <auto F>
 Status evaluate(const EvalContext& ctx) {
-  Elements<double> x = load<double>(ctx.inputs[0]);
-  for (double& v : x) v = F(v);
-  return store<double>(ctx.outputs[0], x);
+  return map<double, double>(ctx.inputs[0], ctx.outputs[0], F);
 }
 
-// e^x - 1 and ln(1 + x) keep small results exact; written so that e^x cannot overflow.
+// ln(1 + x) keeps small results exact; written so that e^x cannot overflow.
 double softplus(double x) {
   return x > 0 ? x + std::log1p(std::exp(-x)) : std::log1p(std::exp(x));
 }

@@ -29,23 +29,15 @@ constexpr auto kSignOf = []<typename T>(T x) { return x > T(0) ? T(1) : x < T(0)
 
 template <auto F>
 Status evaluate(const EvalContext& ctx) {
-  return with_wide(ctx.inputs[0].dtype, [&]<typename T>() {
-    Elements<T> x = load<T>(ctx.inputs[0]);
-    for (T& v : x) v = F(v);
-    return store<T>(ctx.outputs[0], x);
-  });
+  return with_wide(ctx.inputs[0].dtype, [&]<typename T>() { return map<T, T>(ctx.inputs[0], ctx.outputs[0], F); });
 }
 
 Status evaluate_bitwise_not(const EvalContext& ctx) {
-  Elements<uint64_t> x = load<uint64_t>(ctx.inputs[0]);
-  for (uint64_t& v : x) v = ~v;
-  return store<uint64_t>(ctx.outputs[0], x);
+  return map<uint64_t, uint64_t>(ctx.inputs[0], ctx.outputs[0], [](uint64_t v) { return ~v; });
 }
 
 Status evaluate_not(const EvalContext& ctx) {
-  Elements<bool> x = load<bool>(ctx.inputs[0]);
-  for (bool& v : x) v = !v;
-  return store<bool>(ctx.outputs[0], x);
+  return map<bool, bool>(ctx.inputs[0], ctx.outputs[0], [](bool v) { return !v; });
 }
 
 constexpr OpDef simple(std::string_view name, std::string_view summary,
