@@ -50,6 +50,9 @@ libssl-dev 3
 libprotobuf-dev 3.21
 protobuf-compiler 3.21
 zlib1g-dev 1
+libjpeg-dev 1
+libwebp-dev 1
+libopenjp2-7-dev 2
 libgtest-dev 1
 libgmock-dev 1
 librapidcheck-dev 0
