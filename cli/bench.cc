@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// nereid bench: how fast a language model runs here, as a table and as a share of what the memory allows.
+// nereid bench: how fast a language model runs here, as a table and as a share of what the memory allows. Networks
+// have a report of their own: bench_network.h.
 #include <CLI/CLI.hpp>
 #include <cstdio>
 
 #include "base/log.h"
 #include "base/progress.h"
+#include "cli/bench_network.h"
 #include "cli/bench_report.h"
 #include "cli/command.h"
 #include "cli/load_model.h"
@@ -118,7 +120,11 @@ Result<BenchReport> measure(const BenchArguments& a, const std::vector<BenchCase
 }  // namespace
 
 int bench_command(Arguments args) {
-  CLI::App app("Measures how fast a language model runs on this machine.", "nereid bench");
+  if (names_network(args)) return bench_network_command(args);
+  CLI::App app(
+      "Measures how fast a model runs on this machine. Of an ONNX network the options are others: `nereid "
+      "bench NET.onnx --help` tells them.",
+      "nereid bench");
   BenchArguments a;
   declare(app, a);
   if (const auto code = parse(app, args)) return *code;

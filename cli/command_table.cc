@@ -8,6 +8,7 @@
 namespace nereid::cli {
 
 int bench_command(Arguments args);
+int build_command(Arguments args);
 int detokenize_command(Arguments args);
 int doctor_command(Arguments args);
 int eval_command(Arguments args);
@@ -23,7 +24,8 @@ namespace {
 constexpr Command kCommands[] = {
     {"run", "answers prompts with a language model", run_command},
     {"models", "lists, fetches and finds models by name", models_command},
-    {"bench", "measures how fast a language model runs here", bench_command},
+    {"build", "makes an engine of an ONNX file", build_command},
+    {"bench", "measures how fast a language model or a network runs here", bench_command},
     {"eval", "measures how well a language model foretells a text", eval_command},
     {"infer", "runs a model once: inputs from files, outputs into files", infer_command},
     {"inspect", "tells what is in a model or an engine", inspect_command},

@@ -35,7 +35,10 @@ int print_graph(const std::string& path, const InspectArguments& a) {
 }  // namespace
 
 int inspect_command(Arguments args) {
-  CLI::App app("Tells what is in a model file, a model folder or an engine.", "nereid inspect");
+  CLI::App app(
+      "Tells what is in a model file (of an ONNX file also which of its operators can be read), a model folder or an "
+      "engine.",
+      "nereid inspect");
   InspectArguments a;
   app.add_option("MODEL", a.model, "a path, or a name that `nereid models` lists")->required();
   app.add_flag("--metadata", a.metadata, "the metadata alone");

@@ -10,6 +10,7 @@
 namespace nereid::cli {
 namespace {
 
+using compile::DescribedNetwork;
 using compile::DescribedTensor;
 using compile::DescribedTokenizer;
 using compile::DescribedValue;
@@ -58,7 +59,7 @@ std::string ids_text(const DescribedTokenizer& t) {
 
 void model_lines(std::string& out, const Json& model) {
   if (!model.is_object()) return;
-  line(out, "architecture", plain(model.value("architecture", Json("unknown"))));
+  if (model.contains("architecture")) line(out, "architecture", plain(model.at("architecture")));
   for (const auto& [key, value] : model.items())
     if (key != "architecture") line(out, "  " + key, one_line(plain(value), kLongestValue));
 }
@@ -83,6 +84,48 @@ void engine_lines(std::string& out, const Description& d) {
                            : fmt::format("header, sections and {} chunks of weights are sound", d.checks->chunks));
 }
 
+void network_lines(std::string& out, const DescribedNetwork& n) {
+  for (const auto& [name, type] : n.inputs) line(out, "input", one_line(name, kLongestValue) + "  " + type);
+  for (const auto& [name, type] : n.outputs) line(out, "output", one_line(name, kLongestValue) + "  " + type);
+  if (n.operators.empty()) return;
+  const int64_t refused = n.refused_nodes();
+  line(out, "coverage",
+       refused == 0 ? fmt::format("all {} operators ({} nodes) can be read", n.operators.size(), n.nodes)
+                    : fmt::format("{} of {} nodes cannot be read", refused, n.nodes));
+}
+
+std::string operators_text(const DescribedNetwork& n) {
+  Table table(
+      {{"operator"}, {"domain"}, {"version", Table::Align::right}, {"nodes", Table::Align::right}, {"covered"}});
+  for (const compile::DescribedOperator& op : n.operators)
+    table.add_row({one_line(op.name, kLongestValue),
+                   op.domain.empty() ? std::string("ai.onnx") : one_line(op.domain, kLongestValue),
+                   fmt::format("{}", op.version), fmt::format("{}", op.nodes),
+                   op.refusal.empty() ? std::string("yes") : "no: " + one_line(op.refusal, 200)});
+  return table.markdown();
+}
+
+Json network_json(const DescribedNetwork& n) {
+  const auto values = [](const std::vector<std::pair<std::string, std::string>>& list) {
+    Json out = Json::array();
+    for (const auto& [name, type] : list) out.push_back({{"name", name}, {"type", type}});
+    return out;
+  };
+  Json operators = Json::array();
+  for (const compile::DescribedOperator& op : n.operators)
+    operators.push_back({{"domain", op.domain},
+                         {"name", op.name},
+                         {"version", op.version},
+                         {"nodes", op.nodes},
+                         {"covered", op.refusal.empty()},
+                         {"refusal", op.refusal}});
+  return {{"inputs", values(n.inputs)},
+          {"outputs", values(n.outputs)},
+          {"nodes", n.nodes},
+          {"refused_nodes", n.refused_nodes()},
+          {"operators", std::move(operators)}};
+}
+
 std::string summary_text(const Description& d) {
   std::string out;
   line(out, "path", d.path);
@@ -94,6 +137,7 @@ std::string summary_text(const Description& d) {
        fmt::format("{}, {} ({} bytes), {} parameters, {:.3f} bits per weight", d.tensors.size(),
                    format_bytes(d.tensor_bytes), d.tensor_bytes, format_count(d.parameters), d.bits_per_weight()));
   model_lines(out, d.model);
+  if (d.network) network_lines(out, *d.network);
   if (d.tokenizer) tokenizer_lines(out, *d.tokenizer);
   for (const std::string& problem : d.problems) line(out, "note", one_line(problem, 1000));
   return out;
@@ -156,6 +200,7 @@ std::string inspect_text(const Description& d, const InspectParts& parts) {
   std::string out;
   const auto add = [&](const std::string& text) { out += (out.empty() ? "" : "\n") + text; };
   if (parts.summary) add(summary_text(d));
+  if (parts.summary && d.network && !d.network->operators.empty()) add(operators_text(*d.network));
   if (parts.metadata && !d.metadata.empty()) add(metadata_text(d));
   if (parts.tensors && !d.tensors.empty()) add(tensors_text(d));
   return out;
@@ -176,6 +221,7 @@ Json inspect_json(const Description& d, const InspectParts& parts) {
            {"tokenizer", d.tokenizer ? tokenizer_json(*d.tokenizer) : Json()},
            {"notes", d.problems}};
     if (d.engine.is_object()) out["engine"] = d.engine;
+    if (d.network) out["network"] = network_json(*d.network);
     if (d.checks) out["checks"] = {{"weight_chunks", d.checks->chunks}, {"verified", d.checks->verified}};
   }
   if (parts.metadata) {

@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "compile/describe.h"
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <map>
 
-#include "base/file.h"
 #include "base/interrupt.h"
 #include "compile/arch_source.h"
+#include "compile/describe_onnx.h"
 #include "compile/describe_parts.h"
+#include "compile/model_kind.h"
 #include "compile/tokenizer_source.h"
 #include "engine/engine_file.h"
 #include "graph/text.h"
@@ -19,19 +18,6 @@
 
 namespace nereid::compile {
 namespace {
-
-enum class FileKind : uint8_t { kModel, kSafetensors, kEngine };
-
-// By content. What cannot be opened is left to the reader of models, whose sentence is the better one.
-FileKind kind_of(const std::string& path) {
-  const Result<OpenedFile> file = open_regular_file(path);
-  if (!file.is_ok()) return FileKind::kModel;
-  std::byte head[16];
-  const ssize_t n = ::pread(file->fd.get(), head, sizeof(head), 0);
-  const std::span<const std::byte> bytes(head, n > 0 ? static_cast<size_t>(n) : 0);
-  if (engine::EngineFile::has_magic(bytes)) return FileKind::kEngine;
-  return import::safetensors::looks_like_safetensors(bytes) ? FileKind::kSafetensors : FileKind::kModel;
-}
 
 DescribedTensor described(std::string_view name, const ConstTensorView& view) {
   return {.name = std::string(name),
@@ -118,10 +104,19 @@ Result<Description> describe_engine(const std::string& path, const DescribeOptio
   d.engine.erase("weights");  // they are the tensors below
   if (const Json* model = json_find(d.engine, "model")) d.model = *model;
 
-  NEREID_TRY(const graph::Graph g, graph::parse(file.graph_text()).with("the engine's graph"));
+  const bool is_network = d.engine.value("kind", "") == "network";
+  graph::Graph g("");
+  // The graph of a network does not stand without its constants, and its info says what else there is to know.
+  if (is_network) {
+    d.network = describe_engine_network(d.engine);
+  } else {
+    NEREID_TRY(g, graph::parse(file.graph_text()).with("the engine's graph"));
+  }
   for (const engine::WeightEntry& w : file.weights()) {
     DescribedTensor t{.name = w.name, .dtype = "", .sizes = {}, .bytes = w.bytes, .layout = w.layout};
-    if (const graph::ValueId id = g.find_value(w.name); id.valid()) {
+    if (is_network)
+      std::ranges::replace(t.name, '\x1f', ' ');
+    else if (const graph::ValueId id = g.find_value(w.name); id.valid()) {
       t.dtype = dtype_name(g.value(id).type.dtype);
       if (g.value(id).type.shape.is_static()) t.sizes = g.value(id).type.shape.sizes();
     }
@@ -143,9 +138,7 @@ Result<Description> describe_engine(const std::string& path, const DescribeOptio
 }  // namespace
 
 int64_t DescribedTensor::elements() const {
-  int64_t n = 1;
-  for (const int64_t size : sizes) n *= size;
-  return n;
+  return checked_product(sizes).value_or(0);
 }
 
 double Description::bits_per_weight() const {
@@ -153,25 +146,34 @@ double Description::bits_per_weight() const {
 }
 
 Result<Description> describe(const std::string& path, const DescribeOptions& options) {
-  switch (kind_of(path)) {
-    case FileKind::kEngine:
+  switch (model_kind(path)) {
+    case ModelKind::kEngine:
+    case ModelKind::kNetworkEngine:
       return describe_engine(path, options);
-    case FileKind::kSafetensors:
+    case ModelKind::kSafetensors:
       return describe_safetensors(path, options);
-    case FileKind::kModel:
+    case ModelKind::kOnnx: {
+      NEREID_TRY(Description d, describe_onnx(path, options));
+      sum_up(d);
+      return d;
+    }
+    case ModelKind::kOther:
       break;
   }
   return describe_source(path, options);
 }
 
 Result<std::string> graph_text(const std::string& path, GraphStage stage) {
-  if (kind_of(path) == FileKind::kEngine) {
+  const ModelKind kind = model_kind(path);
+  if (kind == ModelKind::kEngine || kind == ModelKind::kNetworkEngine) {
     if (stage == GraphStage::kImported)
       return unsupported("the engine '{}' holds the graph after the passes only; ask for that one", path);
     NEREID_TRY(const engine::EngineFile file, engine::EngineFile::open(path));
+    if (kind == ModelKind::kNetworkEngine) return std::string(file.graph_text());
     NEREID_TRY(const graph::Graph g, graph::parse(file.graph_text()).with("the engine's graph"));
     return graph::print(g);
   }
+  if (kind == ModelKind::kOnnx) return onnx_graph_text(path, stage);
   NEREID_TRY(const import::ModelSource source, import::open_model(path));
   NEREID_TRY(llm::BuiltModel model, llm::build_model(arch_input(source)));
   if (stage == GraphStage::kFused) NEREID_RETURN_IF_ERROR(passes::run_pipeline(model.graph));

@@ -43,10 +43,25 @@ struct EngineChecks {
   bool verified = false;
 };
 
+// What an ONNX file wants of its runtime, and what it gets.
+struct DescribedOperator {
+  std::string domain, name;  // "" the format's own domain
+  int64_t version = 0;       // the opset's
+  int64_t nodes = 0;
+  std::string refusal;  // a sentence; empty: it can be read
+};
+
+struct DescribedNetwork {
+  std::vector<std::pair<std::string, std::string>> inputs, outputs;  // name and type: "f32[batch, 3, 224, 224]"
+  std::vector<DescribedOperator> operators;                          // by domain and name
+  int64_t nodes = 0;
+  int64_t refused_nodes() const;
+};
+
 struct Description {
   std::string path;
-  std::string format;  // "GGUF version 3", "Hugging Face directory", "safetensors file", "Nereid engine version 1"
-  std::string label;   // "llama q4_1": architecture and the dtype of most of the bytes
+  std::string format;              // "GGUF version 3", "ONNX version 8", "safetensors file", "Nereid engine version 1"
+  std::string label;               // "llama q4_1": architecture and the dtype of most of the bytes
   std::vector<std::string> files;  // that hold the weights
   std::vector<DescribedValue> metadata;
   std::vector<DescribedTensor> tensors;  // in file order; of a folder: by name
@@ -56,7 +71,8 @@ struct Description {
   std::optional<DescribedTokenizer> tokenizer;
   Json engine;  // header and provenance; null: no engine
   std::optional<EngineChecks> checks;
-  std::vector<std::string> problems;  // why something above is missing, full sentences
+  std::optional<DescribedNetwork> network;  // of an ONNX file
+  std::vector<std::string> problems;        // why something above is missing, full sentences
 
   double bits_per_weight() const;  // 0 without tensors
 };

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+// nereid build: an ONNX file made into an engine.
+#include "base/progress.h"
+#include "cli/answer.h"
+#include "cli/command.h"
+#include "cli/model_path.h"
+#include "cli/options.h"
+#include "compile/infer_inputs.h"
+#include "compile/network_engine.h"
+
+namespace nereid::cli {
+namespace {
+
+std::string megabytes(int64_t bytes) {
+  return fmt::format("{:.1f} MiB", static_cast<double>(bytes) / 1048576.0);
+}
+
+std::string report_json(const compile::NetworkBuild& build, const std::string& engine) {
+  const nlohmann::ordered_json json = {{"engine", engine},
+                                       {"build_ms", build.build_ms},
+                                       {"import_ms", build.opened.import_ms},
+                                       {"optimise_ms", build.opened.optimise_ms},
+                                       {"nodes_imported", build.opened.nodes_imported},
+                                       {"nodes_optimised", build.opened.nodes_optimised},
+                                       {"file_bytes", build.file_bytes},
+                                       {"constant_bytes", build.constant_bytes},
+                                       {"packed_bytes", build.packed_bytes},
+                                       {"notes", build.notes}};
+  return json.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+std::string report_text(const compile::NetworkBuild& build, const std::string& engine, bool explain) {
+  std::string text;
+  if (explain) text += build.opened.passes.to_text();
+  for (const std::string& note : build.notes) text += "note: " + note + "\n";
+  text += fmt::format("{} nodes became {}; {} of constants, {} of them packed\n", build.opened.nodes_imported,
+                      build.opened.nodes_optimised, megabytes(build.constant_bytes), megabytes(build.packed_bytes));
+  return text + fmt::format("{}: {}, built in {:.2f} s\n", engine, megabytes(build.file_bytes), build.build_ms / 1e3);
+}
+
+}  // namespace
+
+int build_command(Arguments args) {
+  CLI::App app("Makes an engine of an ONNX file: imported, optimised, its weights packed.", "nereid build");
+  std::string model, engine;
+  std::vector<std::string> shapes;
+  int threads = 0;
+  bool json = false, quiet = false, explain = false;
+  app.add_option("MODEL", model, "an ONNX file")->required();
+  app.add_option("-o,--output", engine, "the engine file to write")->required();
+  add_texts(app, "--shapes,--opt-shapes", shapes,
+            "NAME:1x3x224x224,NAME:...; fixes sizes that the file leaves open; repeatable");
+  app.add_option("--threads", threads, "how many threads compute; 0: as many as there are cores");
+  app.add_flag("--explain", explain, "what every pass did and what it refused, with reasons");
+  app.add_flag("--json", json, "one JSON object on stdout");
+  app.add_flag("--quiet", quiet, "nothing on stdout");
+  if (const auto code = parse(app, args)) return *code;
+
+  const Result<std::string> path = resolve_model(model);
+  if (!path.is_ok()) return fail(path.status());
+  const auto sizes = compile::parse_input_shapes(shapes);
+  if (!sizes.is_ok()) return fail(sizes.status());
+  ThreadPool pool({.threads = threads});
+  const compile::NetworkOptions options{.import = {.shapes = *sizes, .overridden = {}}, .disabled_passes = {}, .isa = {}};
+  const Result<compile::NetworkBuild> build = compile::build_network(*path, engine, options, pool);
+  if (!build.is_ok()) return fail(build.status());
+  if (quiet) return kDone;
+  const Status written = write_out(json ? report_json(*build, engine) : report_text(*build, engine, explain));
+  return written.is_ok() ? kDone : fail(written);
+}
+
+}  // namespace nereid::cli
