@@ -122,10 +122,12 @@ Result<Description> describe_engine(const std::string& path, const DescribeOptio
     }
     d.tensors.push_back(std::move(t));
   }
-  NEREID_TRY(const Metadata metadata, Metadata::parse(file.metadata()).with("the engine's metadata"));
-  d.metadata = describe_metadata(metadata, options.array_items);
-  if (options.tokenizer && token::TokenizerSpec::is_in(metadata))
-    take_tokenizer(token::TokenizerSpec::from_metadata(metadata), d);
+  if (!is_network) {
+    NEREID_TRY(const Metadata metadata, Metadata::parse(file.metadata()).with("the engine's metadata"));
+    d.metadata = describe_metadata(metadata, options.array_items);
+    if (options.tokenizer && token::TokenizerSpec::is_in(metadata))
+      take_tokenizer(token::TokenizerSpec::from_metadata(metadata), d);
+  }
   if (options.verify) {
     NEREID_TRY(d.checks, verify_weights(file).with("checking " + path));
   } else {

@@ -7,20 +7,10 @@
 
 #include "base/mapped_file.h"
 #include "import/onnx/graph_reader.h"
+#include "import/onnx/parse_model.h"
 
 namespace nereid::import::onnx {
 namespace {
-
-Status parse(std::string_view bytes, ::onnx::ModelProto& model) {
-  if (bytes.size() > static_cast<size_t>(INT32_MAX))
-    return unsupported("the file has {} bytes; a model of more than 2 GiB keeps its tensors in files of their own",
-                       bytes.size());
-  if (!model.ParseFromArray(bytes.data(), static_cast<int>(bytes.size())))
-    return invalid_argument("these {} bytes are no ONNX model: they are damaged or cut short", bytes.size());
-  if (!model.has_graph() || model.ir_version() <= 0)
-    return invalid_argument("this is no ONNX model: it has no graph or no version");
-  return Status::ok();
-}
 
 Status apply_shape(ops::TensorType& type, const std::string& name, const std::vector<int64_t>& sizes) {
   const Shape given = Shape::of(sizes);
@@ -69,7 +59,7 @@ void count_nodes(const google::protobuf::RepeatedPtrField<::onnx::NodeProto>& no
 
 Result<OnnxModel> import_bytes(std::string_view bytes, const std::string& folder, const ImportOptions& options) {
   auto storage = std::make_shared<ModelStorage>();
-  NEREID_RETURN_IF_ERROR(parse(bytes, storage->model));
+  NEREID_RETURN_IF_ERROR(parse_model(bytes, storage->model));
   storage->files = std::make_unique<ExternalFiles>(folder);
   const ::onnx::ModelProto& proto = storage->model;
   OnnxModel out{.graph = graph::Graph(proto.graph().name().empty() ? "main" : proto.graph().name())};
@@ -104,7 +94,7 @@ Result<OnnxModel> import_file(const std::string& path, const ImportOptions& opti
 Result<std::vector<Coverage>> coverage(const std::string& path) {
   NEREID_TRY(const MappedFile file, MappedFile::open(path));
   ::onnx::ModelProto model;
-  NEREID_RETURN_IF_ERROR(parse(file.text(), model).with("reading " + path));
+  NEREID_RETURN_IF_ERROR(parse_model(file.text(), model).with("reading " + path));
   std::map<std::pair<std::string, std::string>, int64_t> counts;
   count_nodes(model.graph().node(), counts, 0);
   std::set<std::pair<std::string, std::string>> functions;
