@@ -2,6 +2,7 @@
 // fold_affine: y = s x + t with constants, one s and t a channel, moves into the weights and bias of the convolution or
 // dense layer before it: batch norm, products and sums. A batch norm that stays is a product and a sum.
 #include <cmath>
+#include <span>
 
 #include "passes/edit.h"
 #include "passes/pass_list.h"
@@ -77,25 +78,41 @@ std::optional<Affine> read(const Edit& edit, const Node& node, int axis) {
   return std::nullopt;
 }
 
-// Which output channel the element of a weight belongs to.
-std::vector<double> scaled(const Edit& edit, const Node& layer, const std::vector<double>& scale) {
-  std::vector<double> w = *edit.numbers(layer.inputs[1]);
-  const std::vector<int64_t> sizes = edit.type(layer.inputs[1]).shape.sizes();
-  const auto count = static_cast<int64_t>(w.size());
+// Multiplies each weight with its output channel's number.
+template <typename T>
+void scale_weight(const Node& layer, const std::vector<int64_t>& sizes, const std::vector<double>& scale,
+                  std::span<T> w) {
   const std::string_view op = layer.op->name;
-  for (int64_t i = 0; i < count; ++i) {
-    int64_t channel = 0;
-    if (op == "conv" || op == "conv_last") {
-      channel = i / (count / sizes[0]);
-    } else if (op == "conv_transpose" || op == "conv_transpose_last") {
-      const int64_t row = count / sizes[0], group = i / row / (sizes[0] / layer.attrs.integer("group"));
-      channel = group * sizes[1] + i % row / (row / sizes[1]);
-    } else {
-      channel = layer.attrs.boolean("transposed") ? i / sizes[1] : i % sizes[1];
+  const auto count = static_cast<int64_t>(w.size());
+  // The weight as [outer, channels, inner]; of transposed convolutions a group's rows take the group's channels.
+  int64_t outer = 1, channels = sizes[0], group = 1;
+  if (op == "dense" && !layer.attrs.boolean("transposed")) outer = sizes[0], channels = sizes[1];
+  if (op == "conv_transpose" || op == "conv_transpose_last")
+    outer = sizes[0], channels = sizes[1], group = layer.attrs.integer("group");
+  if (count == 0) return;
+  const int64_t inner = count / (outer * channels);
+  for (int64_t o = 0; o < outer; ++o) {
+    const int64_t first = o / (outer / group) * channels;
+    for (int64_t c = 0; c < channels; ++c) {
+      const auto factor = static_cast<T>(scale[static_cast<size_t>((group > 1 ? first : 0) + c)]);
+      T* at = w.data() + (o * channels + c) * inner;
+      for (int64_t i = 0; i < inner; ++i) at[i] *= factor;
     }
-    w[static_cast<size_t>(i)] *= scale[static_cast<size_t>(channel)];
   }
-  return w;
+}
+
+ValueId scaled(Edit& edit, const Node& layer, const std::vector<double>& scale) {
+  const graph::Value old = edit.value(layer.inputs[1]);
+  const std::vector<int64_t> sizes = old.type.shape.sizes();
+  if (old.type.dtype == DType::f32 && old.data.parts.size() == 1) {
+    const auto given = old.data.parts[0].span<float>();
+    std::vector<float> w(given.begin(), given.end());
+    scale_weight<float>(layer, sizes, scale, w);
+    return edit.graph().add_constant_f32(old.name, std::move(w), sizes);
+  }
+  std::vector<double> w = *edit.numbers(layer.inputs[1]);
+  scale_weight<double>(layer, sizes, scale, w);
+  return edit.constant(old.name, old.type.dtype, sizes, w);
 }
 
 Result<ValueId> into_layer(Edit& edit, NodeId id, const Affine& affine) {
@@ -119,8 +136,7 @@ Result<ValueId> into_layer(Edit& edit, NodeId id, const Affine& affine) {
   std::vector<ValueId> inputs = layer.inputs;
   const DType dtype = edit.type(layer.inputs[1]).dtype;
   if (scales) {
-    const graph::Value old = edit.value(layer.inputs[1]);
-    inputs[1] = edit.constant(old.name, dtype, old.type.shape.sizes(), scaled(edit, layer, affine.scale));
+    inputs[1] = scaled(edit, layer, affine.scale);
   }
   if (shifts)
     inputs[2] = edit.constant(

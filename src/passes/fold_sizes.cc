@@ -28,6 +28,7 @@ class Lookups {
              n->attrs.integer("start") == source->dim && edit.type(n->outputs[0]).shape == Shape{1};
     };
     auto it = made_.find(size.symbol());
+    if (it != made_.end() && edit.maker(it->second) == nullptr) it = made_.erase(it), it = made_.end();  // gone
     if (it == made_.end() && is_lookup(&node)) it = made_.emplace(size.symbol(), node.outputs[0]).first;
     if (it == made_.end()) {
       NEREID_TRY(const ValueId made,

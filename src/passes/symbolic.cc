@@ -57,7 +57,17 @@ void Symbolic::note_sources(ValueId v) {
 
 std::optional<Symbolic::Source> Symbolic::source(const Dim& size) const {
   const auto it = size.is_static() ? sources_.end() : sources_.find(size.symbol());
-  return it == sources_.end() ? std::nullopt : std::optional(it->second);
+  if (it == sources_.end()) return std::nullopt;
+  const graph::Value& v = g_.value(it->second.value);
+  const bool alive = v.kind != graph::Value::Kind::kResult || v.producer.valid();
+  return alive ? std::optional(it->second) : std::nullopt;
+}
+
+void Symbolic::moved(ValueId from, ValueId to) {
+  if (const auto it = values_.find(from.v); it != values_.end()) values_[to.v] = List(it->second);
+  for (const Dim& d : g_.value(from).type.shape.dims())
+    if (const auto it = sources_.find(d.symbol()); it != sources_.end() && it->second.value == from)
+      it->second.value = to;
 }
 
 Dim Symbolic::named(const std::string& key) {

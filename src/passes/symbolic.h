@@ -29,9 +29,7 @@ class Symbolic {
   };
   std::optional<Source> source(const Dim& size) const;
   // `to` has taken the place of `from`.
-  void moved(graph::ValueId from, graph::ValueId to) {
-    if (const auto it = values_.find(from.v); it != values_.end()) values_[to.v] = std::vector<Dim>(it->second);
-  }
+  void moved(graph::ValueId from, graph::ValueId to);
 
  private:
   using List = std::vector<Dim>;
