@@ -132,6 +132,7 @@ int64_t conv_scratch_bytes(const ConvShape& s, ConvAlgorithm algorithm, int work
     const WinogradPlan plan = winograd_plan(s, t - 2, workers);
     return plan.alone ? workers * plan.bytes : plan.bytes;
   }
+  if (algorithm == ConvAlgorithm::kDepthwise) return workers * padded(s.in_c) * 4;
   return algorithm == ConvAlgorithm::kGemm ? workers * conv_worker_bytes(s) : 0;
 }
 

@@ -10,7 +10,7 @@
 //
 // Weights are packed once from OIHW [out_c, in_c / groups, kernel_h, kernel_w]:
 //   kGemm       a batch of gemm.h's panels, one b [kh kw c, out_c / groups] a group; k in the order (kh, kw, c)
-//   kDepthwise  in_c = groups, out_c = in_c: [kh kw][in_c]
+//   kDepthwise  in_c = groups, out_c = in_c: [kh kw][in_c to 16]
 //   kWinograd2  3x3, stride 1, one group: 16 matrices U = G g G^T as panels [16][in_c, out_c], F(2x2, 3x3): 2.25 times
 //               fewer multiplications
 //   kWinograd4  likewise 36 matrices, F(4x4, 3x3): 4 times fewer, and about ten times the rounding error of kGemm

@@ -13,6 +13,7 @@
 #include "kernels/cpu/elementwise_program.h"
 #include "kernels/cpu/gemm.h"
 #include "kernels/cpu/linear.h"
+#include "kernels/cpu/low_precision.h"
 #include "kernels/cpu/peak.h"
 #include "kernels/cpu/pool.h"
 #include "kernels/cpu/row_norm.h"
@@ -42,6 +43,8 @@ struct IsaKernels {
   void (*layer_norm)(const LayerNormParams&, Worker&);
   void (*row_reduce)(const RowReduceParams&, Worker&);
   void (*elementwise_program)(const ProgramParams&, Worker&);
+  void (*low_gemm)(const LowGemmParams&, Worker&);
+  void (*low_conv)(const LowConvParams&, Worker&);
   void (*peak)(const PeakParams&, Worker&);
 };
 
@@ -71,14 +74,22 @@ const IsaKernels& isa_kernels(Isa isa);
   void layer_norm(const LayerNormParams&, Worker&);        \
   void row_reduce(const RowReduceParams&, Worker&);        \
   void elementwise_program(const ProgramParams&, Worker&); \
+  void low_gemm(const LowGemmParams&, Worker&);            \
+  void low_conv(const LowConvParams&, Worker&);            \
   void peak(const PeakParams&, Worker&);                   \
   }
 NEREID_DECLARE_ISA(baseline)
 NEREID_DECLARE_ISA(avx2)
 NEREID_DECLARE_ISA(avx512)
+namespace avx512bf16 {  // on AVX-512 machines that have AVX512_BF16: bf16 products; the rest is avx512's
+void low_gemm(const LowGemmParams&, Worker&);
+void low_conv(const LowConvParams&, Worker&);
+}  // namespace avx512bf16
 namespace amx {  // where the tile unit helps; the rest is avx512's
 void linear(const LinearParams&, Worker&);
-}
+void low_gemm(const LowGemmParams&, Worker&);
+void low_conv(const LowConvParams&, Worker&);
+}  // namespace amx
 #undef NEREID_DECLARE_ISA
 
 }  // namespace nereid::kernels

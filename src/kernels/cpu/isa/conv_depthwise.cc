@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Depthwise convolution: 16 channels to a vector, several neighbouring output pixels to a tile.
+// Depthwise convolution: 16 channels to a vector, tiles of two output rows by some pixels; channels run innermost.
 //
-// Taps outside the image are left out, so edges are pixels with fewer taps and cost nothing to pad. Pixels inside,
-// tiles of kDepthwisePixels, share each tap's weight; channels run innermost, as memory does.
+// A tile's input pixels are found through a table of pointers, those outside the image being a row of zeros: edges cost
+// no more than the inside. 3x3 and 5x5 taps with strides 1 and 2 are written out, so that an input is loaded once for
+// all taps of a row that want it; other shapes, and channels past the last 16, take the plain loop. Reading runs along
+// memory: walking one block of channels down the image instead (all taps in L1) lost by half to its strides.
 #include "kernels/cpu/isa/activation.h"
 #include "kernels/cpu/isa/conv_parts.h"
 #include "kernels/cpu/isa_kernels.h"
@@ -12,69 +14,140 @@ namespace {
 
 using simd::F32;
 
-// The taps of one output row, and where its pixel 0 would begin.
-struct Row {
-  const float* x;       // row 0 of the window, input column -pad_left
-  const float* weight;  // of the first row of taps inside
-  int64_t taps_h;
-  float* y;
-  const float* residual;
-};
+constexpr int kMostPixels = simd::kDepthwisePixels;
 
 [[gnu::noinline]] F32 finish(const Epilogue& e, F32 v) {
   return activate(e.act, e.alpha, e.beta, v);
 }
 
-// T pixels from `ow` on, taps [kw, kw_end) of each row.
-template <int T>
-[[gnu::always_inline]] inline void run_pixels(const ConvParams& p, const Row& row, int64_t ow, int64_t kw,
-                                              int64_t kw_end) {
+// Output rows of one image, and some of the channels.
+struct Work {
+  const ConvParams& p;
+  const ConvShape& s;
+  const float* x;  // the image
+  float* y;
+  const float* residual;
+  const float* zeros;
+  int64_t width;  // channels of the weight's rows
+  int64_t channel, channel_end;
+};
+
+struct Output {
+  const Epilogue& e;
+  bool clamped;
+  F32 low, high;
+  explicit Output(const Epilogue& epilogue)
+      : e(epilogue), clamped(is_clamp(e.act)), low(simd::set1(clamp_low(e))), high(simd::set1(clamp_high(e))) {}
+
+  // The sums of some channels of pixel `pixel` to their place.
+  [[gnu::always_inline]] void put(const Work& w, int64_t pixel, int64_t c, simd::Lanes lanes, F32 v) const {
+    F32 late = simd::zero();
+    if (w.residual) {
+      late = simd::load(w.residual + pixel * e.residual_stride + c, lanes);
+      if (!e.residual_last) v = simd::add(v, late);
+    }
+    v = clamped ? simd::min(high, simd::max(low, v)) : finish(e, v);
+    if (w.residual && e.residual_last) v = simd::add(v, late);
+    simd::store(w.y + pixel * w.p.y_stride + c, v, lanes);
+  }
+};
+
+// K x K taps, stride S, T pixels of R rows from (oh, ow); whole blocks of 16 channels.
+template <int K, int S, int T, int R>
+[[gnu::noinline]] void run_tile(const Work& w, int64_t oh, int64_t ow) {
   using namespace simd;
-  const ConvShape& s = p.shape;
-  const Epilogue& e = p.epilogue;
-  const int64_t channels = (s.in_c + 15) / 16 * 16;
-  const int64_t step = s.stride_w * p.x_stride, tap = s.dilation_w * p.x_stride;
-  const int64_t row_step = s.dilation_h * s.in_w * p.x_stride;
-  const bool clamped = is_clamp(e.act);
-  const F32 low = set1(clamp_low(e)), high = set1(clamp_high(e));
-  for (int64_t c = 0; c < s.in_c; c += 16) {
-    const int n = static_cast<int>(s.in_c - c < 16 ? s.in_c - c : 16);
-    F32 sum[T];
-    unrolled<T>([&]<int t>() { sum[t] = zero(); });
-    const float* x_row = row.x + ow * step + kw * tap + c;
-    const float* w_row = row.weight + kw * channels + c;
-    const auto taps = [&](auto get) __attribute__((always_inline)) {
-      for (int64_t i = 0; i < row.taps_h; ++i, x_row += row_step, w_row += s.kernel_w * channels) {
-        const float* x = x_row;
-        const float* w = w_row;
-        for (int64_t j = kw; j < kw_end; ++j, x += tap, w += channels) {
-          const F32 weight = load(w);
-          unrolled<T>([&]<int t>()
-                          __attribute__((always_inline)) { sum[t] = simd::fma(get(x + t * step), weight, sum[t]); });
+  constexpr int kRows = (R - 1) * S + K, kColumns = (T - 1) * S + K;
+  const ConvShape& s = w.s;
+  const float* in[kRows][kColumns];
+  for (int i = 0; i < kRows; ++i) {
+    const int64_t h = oh * S - s.pad_top + i;
+    for (int j = 0; j < kColumns; ++j) {
+      const int64_t v = ow * S - s.pad_left + j;
+      const bool inside = h >= 0 && h < s.in_h && v >= 0 && v < s.in_w;
+      in[i][j] = inside ? w.x + (h * s.in_w + v) * w.p.x_stride : w.zeros;
+    }
+  }
+  const Output output(w.p.epilogue);
+  const float* bias = w.p.epilogue.bias;
+  for (int64_t c = w.channel; c < w.channel_end; c += 16) {
+    const Lanes lanes = first_lanes(static_cast<int>(w.channel_end - c < 16 ? w.channel_end - c : 16));
+    F32 sum[R][T];
+    unrolled<R>([&]<int r>() { unrolled<T>([&]<int t>() { sum[r][t] = zero(); }); });
+    const float* taps = w.p.weight + c;
+    unrolled<kRows>([&]<int i>() __attribute__((always_inline)) {
+      F32 v[kColumns];
+      unrolled<kColumns>([&]<int j>() __attribute__((always_inline)) { v[j] = load(in[i][j] + c, lanes); });
+      unrolled<R>([&]<int r>() __attribute__((always_inline)) {
+        constexpr int kh = i - r * S;
+        if constexpr (kh >= 0 && kh < K) {
+          unrolled<K>([&]<int j>() __attribute__((always_inline)) {
+            const F32 tap = load(taps + (kh * K + j) * w.width);
+            unrolled<T>([&]<int t>()
+                            __attribute__((always_inline)) { sum[r][t] = simd::fma(v[t * S + j], tap, sum[r][t]); });
+          });
         }
-      }
-    };
-    if (n == 16) [[likely]]
-      taps([](const float* q) __attribute__((always_inline)) { return load(q); });
-    else
-      taps([n](const float* q) __attribute__((always_inline)) { return load_partial(q, n); });
-    const F32 bias = !e.bias ? zero() : n == 16 ? load(e.bias + c) : load_partial(e.bias + c, n);
-    unrolled<T>([&]<int t>() {
-      F32 v = simd::add(sum[t], bias);
-      float* y = row.y + (ow + t) * p.y_stride + c;
-      F32 residual = zero();
-      if (row.residual) {
-        const float* r = row.residual + (ow + t) * e.residual_stride + c;
-        residual = n == 16 ? load(r) : load_partial(r, n);
-        if (!e.residual_last) v = simd::add(v, residual);
-      }
-      v = clamped ? simd::min(high, simd::max(low, v)) : finish(e, v);
-      if (row.residual && e.residual_last) v = simd::add(v, residual);
-      if (n == 16) [[likely]]
-        store(y, v);
-      else
-        store_partial(y, v, n);
+      });
     });
+    const F32 add = bias ? load(bias + c, lanes) : zero();
+    unrolled<R>([&]<int r>() {
+      unrolled<T>([&]<int t>() { output.put(w, (oh + r) * s.out_w + ow + t, c, lanes, simd::add(sum[r][t], add)); });
+    });
+  }
+}
+
+// Any taps, one pixel.
+[[gnu::noinline]] void run_pixel(const Work& w, int64_t oh, int64_t ow) {
+  using namespace simd;
+  const ConvShape& s = w.s;
+  const Epilogue& e = w.p.epilogue;
+  const int64_t top = oh * s.stride_h - s.pad_top, left = ow * s.stride_w - s.pad_left;
+  const Taps h = taps_inside(top, s.dilation_h, s.kernel_h, s.in_h);
+  const Taps v = taps_inside(left, s.dilation_w, s.kernel_w, s.in_w);
+  const Output output(e);
+  for (int64_t c = w.channel; c < w.channel_end; c += 16) {
+    const Lanes lanes = first_lanes(static_cast<int>(w.channel_end - c < 16 ? w.channel_end - c : 16));
+    F32 sum = zero();
+    for (int64_t i = h.begin; i < h.end; ++i) {
+      const float* x = w.x + ((top + i * s.dilation_h) * s.in_w + left) * w.p.x_stride + c;
+      const float* taps = w.p.weight + i * s.kernel_w * w.width + c;
+      for (int64_t j = v.begin; j < v.end; ++j)
+        sum = simd::fma(load(x + j * s.dilation_w * w.p.x_stride, lanes), load(taps + j * w.width), sum);
+    }
+    if (e.bias) sum = simd::add(sum, load(e.bias + c, lanes));
+    output.put(w, oh * s.out_w + ow, c, lanes, sum);
+  }
+}
+
+template <int K, int S, int R>
+void run_rows(const Work& w, int64_t oh) {
+  int64_t ow = 0;
+  const int64_t end = w.s.out_w;
+  for (; ow + kMostPixels <= end; ow += kMostPixels) run_tile<K, S, kMostPixels, R>(w, oh, ow);
+  if constexpr (kMostPixels > 4)
+    for (; ow + 4 <= end; ow += 4) run_tile<K, S, 4, R>(w, oh, ow);
+  for (; ow + 2 <= end; ow += 2) run_tile<K, S, 2, R>(w, oh, ow);
+  if (ow < end) run_tile<K, S, 1, R>(w, oh, ow);
+}
+
+// Output rows [oh, end).
+void run(const Work& w, int64_t oh, int64_t end) {
+  const ConvShape& s = w.s;
+  const bool square = s.kernel_h == s.kernel_w && s.stride_h == s.stride_w && s.dilation_h == 1 && s.dilation_w == 1;
+  const int64_t kernel = square ? s.kernel_h : 0, stride = square ? s.stride_h : 0;
+  constexpr int R = simd::kDepthwiseRows;
+  void (*one)(const Work&, int64_t) = nullptr;
+  void (*several)(const Work&, int64_t) = nullptr;
+  if (kernel == 3 && stride == 1) one = run_rows<3, 1, 1>, several = run_rows<3, 1, R>;
+  if (kernel == 3 && stride == 2) one = run_rows<3, 2, 1>, several = run_rows<3, 2, R>;
+  if (kernel == 5 && stride == 1) one = run_rows<5, 1, 1>;
+  if (kernel == 5 && stride == 2) one = run_rows<5, 2, 1>;
+  if (several)
+    for (; oh + R <= end; oh += R) several(w, oh);
+  for (; oh < end; ++oh) {
+    if (one)
+      one(w, oh);
+    else
+      for (int64_t ow = 0; ow < s.out_w; ++ow) run_pixel(w, oh, ow);
   }
 }
 
@@ -82,39 +155,28 @@ template <int T>
 
 void conv_depthwise(const ConvParams& p, Worker& worker) {
   const ConvShape& s = p.shape;
-  const int64_t channels = (s.in_c + 15) / 16 * 16;
-  // Output columns whose windows lie inside: [inside, inside_end).
-  int64_t inside = (s.pad_left + s.stride_w - 1) / s.stride_w;
-  const int64_t reach = s.in_w - 1 + s.pad_left - (s.kernel_w - 1) * s.dilation_w;
-  int64_t inside_end = reach < 0 ? 0 : reach / s.stride_w + 1;
-  inside = inside < s.out_w ? inside : s.out_w;
-  inside_end = inside_end < s.out_w ? inside_end : s.out_w;
-  if (inside_end < inside) inside_end = inside;
-  const auto [begin, end] = worker.slice(s.batch * s.out_h);
-  for (int64_t r = begin; r < end; ++r) {
-    const int64_t image = r / s.out_h, oh = r % s.out_h;
-    const Taps h = taps_inside(oh * s.stride_h - s.pad_top, s.dilation_h, s.kernel_h, s.in_h);
-    const int64_t in_row = oh * s.stride_h - s.pad_top + h.begin * s.dilation_h;
-    const Row row = {
-        .x = p.x + ((image * s.in_h + in_row) * s.in_w - s.pad_left) * p.x_stride,
-        .weight = p.weight + h.begin * s.kernel_w * channels,
-        .taps_h = h.end - h.begin,
-        .y = p.y + r * s.out_w * p.y_stride,
-        .residual = p.epilogue.residual ? p.epilogue.residual + r * s.out_w * p.epilogue.residual_stride : nullptr};
-    const auto edge = [&](int64_t from, int64_t to) {
-      for (int64_t ow = from; ow < to; ++ow) {
-        const Taps w = taps_inside(ow * s.stride_w - s.pad_left, s.dilation_w, s.kernel_w, s.in_w);
-        run_pixels<1>(p, row, ow, w.begin, w.end);
-      }
-    };
-    edge(0, inside);
-    int64_t ow = inside;
-    constexpr int T = simd::kDepthwisePixels;
-    for (; ow + T <= inside_end; ow += T) run_pixels<T>(p, row, ow, 0, s.kernel_w);
-    if constexpr (T >= 8)
-      for (; ow + 4 <= inside_end; ow += 4) run_pixels<4>(p, row, ow, 0, s.kernel_w);
-    for (; ow + 2 <= inside_end; ow += 2) run_pixels<2>(p, row, ow, 0, s.kernel_w);
-    edge(ow, s.out_w);
+  const int64_t width = (s.in_c + 15) / 16 * 16;
+  auto* zeros = reinterpret_cast<float*>(p.scratch + worker.index() * width * 4);
+  for (int64_t c = 0; c < width; c += 16) simd::store(zeros + c, simd::zero());
+  // Units: pairs of output rows; and, where these are too few for the team, parts of the channels.
+  const int64_t pairs = (s.out_h + 1) / 2, units = s.batch * pairs;
+  const int64_t wanted = worker.count() == 1 ? 1 : (4 * worker.count() + units - 1) / units, most = (width + 63) / 64;
+  const int64_t parts = wanted < most ? wanted : most;
+  const auto [begin, end] = worker.slice(units * parts);
+  for (int64_t i = begin; i < end; ++i) {
+    const int64_t part = i % parts, image = i / parts / pairs, oh = i / parts % pairs * 2;
+    const int64_t last = width / 16 * (part + 1) / parts * 16;
+    const Epilogue& e = p.epilogue;
+    const Work w = {.p = p,
+                    .s = s,
+                    .x = p.x + image * s.in_h * s.in_w * p.x_stride,
+                    .y = p.y + image * s.out_h * s.out_w * p.y_stride,
+                    .residual = e.residual ? e.residual + image * s.out_h * s.out_w * e.residual_stride : nullptr,
+                    .zeros = zeros,
+                    .width = width,
+                    .channel = width / 16 * part / parts * 16,
+                    .channel_end = last < s.in_c ? last : s.in_c};
+    run(w, oh, oh + 2 < s.out_h ? oh + 2 : s.out_h);
   }
 }
 

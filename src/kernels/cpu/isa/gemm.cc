@@ -64,7 +64,7 @@ void run_groups(const Region& g, const Epilogue& e, int64_t group, int64_t group
       t.residual = simple || !e.residual_last ? residual : nullptr;
       t.c = simple ? c : sums;
       t.c_stride = simple ? g.c_stride : 64;
-      tile_function(panels, g.packed, static_cast<int>(height))(t);
+      tile_function(panels, static_cast<int>(height))(t);
       if (!simple) finish_tile(sums, height, columns, e, c, g.c_stride, e.residual_last ? residual : nullptr);
       row += height;
     }
@@ -84,7 +84,7 @@ void run_block(const Region& g, const Epilogue& e, int64_t group, int64_t groups
 }  // namespace
 
 void run_region(const Region& g, const Epilogue& e) {
-  const int64_t row_bytes = g.segments * g.k * 4 + 1;
+  const int64_t row_bytes = (g.segments * g.k + g.columns) * 4;
   if (g.groups > 1) {
     const int64_t fit = kBlockBytes / (row_bytes * g.rows);
     const int64_t block = fit > 1 ? fit : 1;
@@ -119,9 +119,9 @@ void run_part(const GemmParams& p, int64_t outer, int64_t inner, int64_t row_beg
   g.a_stride = p.a_stride;
   g.k = p.k;
   g.rows = row_end - row_begin;
-  g.packed = p.b_stride == 0;
-  g.b_stride = g.packed ? kPanelColumns : p.b_stride;
-  g.panel_stride = g.packed ? kPanelColumns * p.k : kPanelColumns;
+  const bool packed = p.b_stride == 0;
+  g.b_stride = packed ? kPanelColumns : p.b_stride;
+  g.panel_stride = packed ? kPanelColumns * p.k : kPanelColumns;
   g.b = p.b + outer * p.outer.b + inner * p.inner.b + panel_begin * g.panel_stride;
   const int64_t column_end = panel_end * kPanelColumns < p.n ? panel_end * kPanelColumns : p.n;
   g.columns = column_end - column;

@@ -15,7 +15,6 @@ struct Region {
   int64_t rows = 0;  // of a group
   int64_t groups = 1, a_group_stride = 0;
   const float* b = nullptr;
-  bool packed = true;
   int64_t b_stride = kPanelColumns, panel_stride = 0;
   int64_t columns = 0;  // the last panel may be cut
   float* c = nullptr;

@@ -2,8 +2,8 @@
 // The micro-kernel of products and convolutions in f32: MR rows by NV panels of 16 columns, all sums in registers.
 //
 // The sum runs over segments: each has its own first row of a (a convolution's taps), rows a_stride apart, and `k`
-// numbers; b runs on through all of them. A null segment is rows of zeros. Sums go straight to their place with bias,
-// residual and clamp; other activations take them from a small buffer (finish_tile).
+// numbers; b runs on through all of them. A null segment is rows of zeros. Sums start from the bias and go straight to
+// their place with residual and clamp; other activations take them from a small buffer (finish_tile).
 #pragma once
 
 #include <cstdint>
@@ -49,18 +49,25 @@ template <int MR, int NV>
   });
 }
 
-template <int MR, int NV, bool kPacked>
+template <int MR, int NV>
 [[gnu::always_inline]] inline void sum_tile(const Tile& t, simd::F32 (&sum)[MR][NV]) {
   using namespace simd;
-  F32 acc[MR][NV];
-  unrolled<MR>([&]<int m>() { unrolled<NV>([&]<int j>() { acc[m][j] = zero(); }); });
+  F32 acc[MR][NV], start[NV];
+  const int n = t.last_columns;
+  unrolled<NV>([&]<int j>() {
+    if (!t.bias)
+      start[j] = zero();
+    else
+      start[j] = j + 1 < NV || n == 16 ? load(t.bias + 16 * j) : load_partial(t.bias + 16 * j, n);
+  });
+  unrolled<MR>([&]<int m>() { unrolled<NV>([&]<int j>() { acc[m][j] = start[j]; }); });
   int64_t s[4] = {4 * t.a_stride, 12 * t.a_stride, 20 * t.a_stride, 28 * t.a_stride};
   // Hidden from the compiler, which would otherwise compute and spill every row's address by itself.
   asm("" : "+r"(s[0]));
   asm("" : "+r"(s[1]));
   asm("" : "+r"(s[2]));
   asm("" : "+r"(s[3]));
-  const int64_t b_stride = kPacked ? kPanelColumns : t.b_stride;
+  const int64_t b_stride = t.b_stride;
   const int64_t panel_stride = t.panel_stride;
   const float* b = t.b;
   for (int64_t i = 0; i < t.segments; ++i) {
@@ -75,23 +82,16 @@ template <int MR, int NV, bool kPacked>
   unrolled<MR>([&]<int m>() { unrolled<NV>([&]<int j>() { sum[m][j] = acc[m][j]; }); });
 }
 
-template <int MR, int NV, bool kPacked>
+template <int MR, int NV>
 [[gnu::noinline]] void run_tile(const Tile& t) {
   using namespace simd;
   F32 sum[MR][NV];
-  sum_tile<MR, NV, kPacked>(t, sum);
+  sum_tile<MR, NV>(t, sum);
   const F32 low = set1(t.low), high = set1(t.high);
   const int n = t.last_columns;
-  F32 bias[NV];
-  unrolled<NV>([&]<int j>() {
-    if (!t.bias)
-      bias[j] = zero();
-    else
-      bias[j] = j + 1 < NV || n == 16 ? load(t.bias + 16 * j) : load_partial(t.bias + 16 * j, n);
-  });
-  unrolled<MR>([&]<int m>() {
-    unrolled<NV>([&]<int j>() {
-      F32 v = simd::add(sum[m][j], bias[j]);
+  unrolled<MR>([&]<int m>() __attribute__((always_inline)) {
+    unrolled<NV>([&]<int j>() __attribute__((always_inline)) {
+      F32 v = sum[m][j];
       float* c = t.c + m * t.c_stride + 16 * j;
       const float* r = t.residual + m * t.residual_stride + 16 * j;
       if (j + 1 < NV || n == 16) [[likely]] {
@@ -115,32 +115,22 @@ inline constexpr int kTileRowsOf = NV == 1   ? simd::kGemmRows1
 inline constexpr int kMostTileRows = simd::kGemmRows1 > simd::kGemmRows2 ? simd::kGemmRows1 : simd::kGemmRows2;
 
 // Tile functions by panels and rows: function(rows).
-template <int NV, bool kPacked>
+template <int NV>
 struct TileFunctions {
   TileFunction of[kTileRowsOf<NV> + 1] = {};
   constexpr TileFunctions() {
     [this]<int... I>(std::integer_sequence<int, I...>) {
-      ((of[I + 1] = run_tile<I + 1, NV, kPacked>), ...);
+      ((of[I + 1] = run_tile<I + 1, NV>), ...);
     }
     (std::make_integer_sequence<int, kTileRowsOf<NV>>{});
   }
 };
 
-inline TileFunction tile_function(int panels, bool packed, int rows) {
-  static constexpr TileFunctions<1, true> kPacked1;
-  static constexpr TileFunctions<2, true> kPacked2;
-  static constexpr TileFunctions<4, true> kPacked4;
-  static constexpr TileFunctions<1, false> kPlain1;
-  static constexpr TileFunctions<2, false> kPlain2;
-  static constexpr TileFunctions<4, false> kPlain4;
-  switch (panels) {
-    case 1:
-      return packed ? kPacked1.of[rows] : kPlain1.of[rows];
-    case 2:
-      return packed ? kPacked2.of[rows] : kPlain2.of[rows];
-    default:
-      return packed ? kPacked4.of[rows] : kPlain4.of[rows];
-  }
+inline TileFunction tile_function(int panels, int rows) {
+  static constexpr TileFunctions<1> kOne;
+  static constexpr TileFunctions<2> kTwo;
+  static constexpr TileFunctions<4> kFour;
+  return panels == 1 ? kOne.of[rows] : panels == 2 ? kTwo.of[rows] : kFour.of[rows];
 }
 
 }  // namespace nereid::kernels::NEREID_ISA

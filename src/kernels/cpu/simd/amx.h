@@ -5,11 +5,11 @@
 // and it then moves or drops the stores around them.
 #pragma once
 
-#include "kernels/cpu/simd/avx512.h"
+#include "kernels/cpu/simd/avx512bf16.h"
 
 namespace nereid::kernels::amx::simd {
 
-using namespace avx512::simd;
+using namespace avx512bf16::simd;
 
 // The shapes of the eight tile registers, as ldtilecfg reads them.
 struct alignas(64) TileConfig {
@@ -44,6 +44,17 @@ inline void tile_store(void* p, int64_t stride) {
 template <int kC, int kA, int kB>
 inline void tile_dot_s8u8() {
   asm volatile("tdpbsud %%tmm%c2, %%tmm%c1, %%tmm%c0" ::"i"(kC), "i"(kA), "i"(kB));
+}
+
+// tile C += unsigned bytes of A * signed bytes of B
+template <int kC, int kA, int kB>
+inline void tile_dot_u8s8() {
+  asm volatile("tdpbusd %%tmm%c2, %%tmm%c1, %%tmm%c0" ::"i"(kC), "i"(kA), "i"(kB));
+}
+// tile C += bf16 pairs of A * bf16 pairs of B, in f32
+template <int kC, int kA, int kB>
+inline void tile_dot_bf16() {
+  asm volatile("tdpbf16ps %%tmm%c2, %%tmm%c1, %%tmm%c0" ::"i"(kC), "i"(kA), "i"(kB));
 }
 
 }  // namespace nereid::kernels::amx::simd

@@ -28,8 +28,9 @@ inline constexpr int kDotTokens = 1;
 inline constexpr int kGemmRows1 = 6;
 inline constexpr int kGemmRows2 = 2;
 inline constexpr int kGemmRows4 = 1;
-// Pixels of a depthwise convolution's tile.
+// Pixels and rows of a depthwise convolution's tile.
 inline constexpr int kDepthwisePixels = 4;
+inline constexpr int kDepthwiseRows = 1;
 // maddubs saturates on full-range codes, so dot_columns subtracts 128 from 8-bit codes itself.
 inline constexpr int kCode8Zero = 0;
 
@@ -109,6 +110,115 @@ inline F32 scale_by_pow2(F32 a, F32 n) {
   const __m256i hi = _mm256_slli_epi32(_mm256_cvtps_epi32(n.hi), 23);
   return {_mm256_castsi256_ps(_mm256_add_epi32(_mm256_castps_si256(a.lo), lo)),
           _mm256_castsi256_ps(_mm256_add_epi32(_mm256_castps_si256(a.hi), hi))};
+}
+
+// The first n lanes, for loads and stores that cost the same for any n; the rest is zero, or untouched.
+struct Lanes {
+  __m256i lo, hi;
+};
+inline Lanes first_lanes(int n) {
+  const __m256i index = _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7);
+  return {_mm256_cmpgt_epi32(_mm256_set1_epi32(n), index), _mm256_cmpgt_epi32(_mm256_set1_epi32(n - 8), index)};
+}
+inline F32 load(const float* p, Lanes n) {
+  return {_mm256_maskload_ps(p, n.lo), _mm256_maskload_ps(p + 8, n.hi)};
+}
+inline void store(float* p, F32 a, Lanes n) {
+  _mm256_maskstore_ps(p, n.lo, a.lo);
+  _mm256_maskstore_ps(p + 8, n.hi, a.hi);
+}
+
+inline __m128i bf16_of(__m256 a) {
+  const __m256i bits = _mm256_castps_si256(a);
+  const __m256i odd = _mm256_and_si256(_mm256_srli_epi32(bits, 16), _mm256_set1_epi32(1));
+  const __m256i rounded = _mm256_add_epi32(bits, _mm256_add_epi32(odd, _mm256_set1_epi32(0x7fff)));
+  const __m256i nan = _mm256_castps_si256(_mm256_cmp_ps(a, a, _CMP_UNORD_Q));
+  const __m256i quiet = _mm256_or_si256(bits, _mm256_set1_epi32(0x400000));
+  const __m256i upper = _mm256_srli_epi32(_mm256_blendv_epi8(rounded, quiet, nan), 16);
+  const __m256i packed = _mm256_permute4x64_epi64(_mm256_packus_epi32(upper, upper), 0xd8);
+  return _mm256_castsi256_si128(packed);
+}
+inline void store_bf16(uint16_t* p, F32 a) {
+  _mm_storeu_si128(reinterpret_cast<__m128i*>(p), bf16_of(a.lo));
+  _mm_storeu_si128(reinterpret_cast<__m128i*>(p) + 1, bf16_of(a.hi));
+}
+inline I32 load_i32(const int32_t* p) {
+  const __m256i* q = reinterpret_cast<const __m256i*>(p);
+  return {_mm256_loadu_si256(q), _mm256_loadu_si256(q + 1)};
+}
+inline void store_i32(int32_t* p, I32 a) {
+  __m256i* q = reinterpret_cast<__m256i*>(p);
+  _mm256_storeu_si256(q, a.lo);
+  _mm256_storeu_si256(q + 1, a.hi);
+}
+inline F32 load_u8(const uint8_t* p) {
+  const __m128i v = _mm_loadu_si128(reinterpret_cast<const __m128i*>(p));
+  return {_mm256_cvtepi32_ps(_mm256_cvtepu8_epi32(v)), _mm256_cvtepi32_ps(_mm256_cvtepu8_epi32(_mm_srli_si128(v, 8)))};
+}
+inline F32 load_s8(const int8_t* p) {
+  const __m128i v = _mm_loadu_si128(reinterpret_cast<const __m128i*>(p));
+  return {_mm256_cvtepi32_ps(_mm256_cvtepi8_epi32(v)), _mm256_cvtepi32_ps(_mm256_cvtepi8_epi32(_mm_srli_si128(v, 8)))};
+}
+inline void store_u8(uint8_t* p, I32 a) {
+  const __m256i w = _mm256_permute4x64_epi64(_mm256_packs_epi32(a.lo, a.hi), 0xd8);
+  const __m128i b = _mm_packus_epi16(_mm256_castsi256_si128(w), _mm256_extracti128_si256(w, 1));
+  _mm_storeu_si128(reinterpret_cast<__m128i*>(p), b);
+}
+
+// Products of bf16 pairs: 16 columns of two neighbours of k against one pair of a row.
+struct Pair {
+  __m256 low, high;
+};
+struct PairBlock {
+  __m256 low[2], high[2];
+};
+inline constexpr int kPairRows1 = 4;
+inline constexpr int kPairRows2 = 1;
+inline __m256 lower_bf16(__m256i v) {
+  return _mm256_castsi256_ps(_mm256_slli_epi32(v, 16));
+}
+inline __m256 upper_bf16(__m256i v) {
+  return _mm256_castsi256_ps(_mm256_and_si256(v, _mm256_set1_epi32(static_cast<int>(0xffff0000))));
+}
+inline PairBlock load_pairs(const void* p) {
+  const __m256i* q = static_cast<const __m256i*>(p);
+  const __m256i a = _mm256_loadu_si256(q), b = _mm256_loadu_si256(q + 1);
+  return {{lower_bf16(a), lower_bf16(b)}, {upper_bf16(a), upper_bf16(b)}};
+}
+inline Pair spread_pair(const char* p) {
+  const __m256i v = _mm256_set1_epi32(*reinterpret_cast<const int32_t*>(p));
+  return {lower_bf16(v), upper_bf16(v)};
+}
+inline F32 dot_pairs(F32 sum, Pair a, PairBlock b) {
+  return {_mm256_fmadd_ps(a.high, b.high[0], _mm256_fmadd_ps(a.low, b.low[0], sum.lo)),
+          _mm256_fmadd_ps(a.high, b.high[1], _mm256_fmadd_ps(a.low, b.low[1], sum.hi))};
+}
+
+// Products of bytes: 16 columns of four neighbours of k, signed, against four unsigned ones of a row. In 16 bits, the
+// even and the odd neighbours apart: maddubs would saturate.
+struct Quad {
+  __m256i even, odd;
+};
+struct QuadBlock {
+  __m256i even[2], odd[2];
+};
+inline constexpr int kQuadRows1 = 4;
+inline constexpr int kQuadRows2 = 1;
+inline QuadBlock load_quads(const void* p) {
+  const __m256i* q = static_cast<const __m256i*>(p);
+  const __m256i a = _mm256_loadu_si256(q), b = _mm256_loadu_si256(q + 1);
+  const auto even = [](__m256i v) { return _mm256_srai_epi16(_mm256_slli_epi16(v, 8), 8); };
+  return {{even(a), even(b)}, {_mm256_srai_epi16(a, 8), _mm256_srai_epi16(b, 8)}};
+}
+inline Quad spread_quad(const char* p) {
+  const __m256i v = _mm256_set1_epi32(*reinterpret_cast<const int32_t*>(p));
+  return {_mm256_and_si256(v, _mm256_set1_epi16(0xff)), _mm256_srli_epi16(v, 8)};
+}
+inline I32 dot_quads(I32 sum, Quad a, QuadBlock b) {
+  const auto half = [&](int i) {
+    return _mm256_add_epi32(_mm256_madd_epi16(a.even, b.even[i]), _mm256_madd_epi16(a.odd, b.odd[i]));
+  };
+  return {_mm256_add_epi32(sum.lo, half(0)), _mm256_add_epi32(sum.hi, half(1))};
 }
 
 // Comparisons are false where either side is NaN.

@@ -26,8 +26,9 @@ inline constexpr int kTileTokens = 16;
 inline constexpr int kGemmRows1 = 14;
 inline constexpr int kGemmRows2 = 14;
 inline constexpr int kGemmRows4 = 6;
-// Pixels of a depthwise convolution's tile.
-inline constexpr int kDepthwisePixels = 8;
+// Pixels and rows of a depthwise convolution's tile.
+inline constexpr int kDepthwisePixels = 7;
+inline constexpr int kDepthwiseRows = 2;
 // Tokens that dot_columns takes side by side.
 inline constexpr int kDotTokens = 4;
 // dot_columns multiplies 8-bit codes as they are; the caller subtracts 128 * sum(activations).
@@ -93,6 +94,92 @@ inline float reduce_max(F32 a) {
 // a * 2^n for integral n
 inline F32 scale_by_pow2(F32 a, F32 n) {
   return {_mm512_scalef_ps(a.v, n.v)};
+}
+
+// The first n lanes, for loads and stores that cost the same for any n; the rest is zero, or untouched.
+struct Lanes {
+  __mmask16 v;
+};
+inline Lanes first_lanes(int n) {
+  return {static_cast<__mmask16>((1u << n) - 1)};
+}
+inline F32 load(const float* p, Lanes n) {
+  return {_mm512_maskz_loadu_ps(n.v, p)};
+}
+inline void store(float* p, F32 a, Lanes n) {
+  _mm512_mask_storeu_ps(p, n.v, a.v);
+}
+
+inline void store_bf16(uint16_t* p, F32 a) {
+  const __m512i bits = _mm512_castps_si512(a.v);
+  const __m512i odd = _mm512_and_si512(_mm512_srli_epi32(bits, 16), _mm512_set1_epi32(1));
+  const __m512i rounded = _mm512_add_epi32(bits, _mm512_add_epi32(odd, _mm512_set1_epi32(0x7fff)));
+  const __mmask16 nan = _mm512_cmp_ps_mask(a.v, a.v, _CMP_UNORD_Q);
+  const __m512i quiet = _mm512_or_si512(bits, _mm512_set1_epi32(0x400000));
+  const __m512i upper = _mm512_srli_epi32(_mm512_mask_mov_epi32(rounded, nan, quiet), 16);
+  _mm256_storeu_si256(reinterpret_cast<__m256i*>(p), _mm512_cvtepi32_epi16(upper));
+}
+inline I32 load_i32(const int32_t* p) {
+  return {_mm512_loadu_si512(p)};
+}
+inline void store_i32(int32_t* p, I32 a) {
+  _mm512_storeu_si512(p, a.v);
+}
+inline F32 load_u8(const uint8_t* p) {
+  return {_mm512_cvtepi32_ps(_mm512_cvtepu8_epi32(_mm_loadu_si128(reinterpret_cast<const __m128i*>(p))))};
+}
+inline F32 load_s8(const int8_t* p) {
+  return {_mm512_cvtepi32_ps(_mm512_cvtepi8_epi32(_mm_loadu_si128(reinterpret_cast<const __m128i*>(p))))};
+}
+inline void store_u8(uint8_t* p, I32 a) {
+  const __m512i positive = _mm512_max_epi32(a.v, _mm512_setzero_si512());
+  _mm_storeu_si128(reinterpret_cast<__m128i*>(p), _mm512_cvtusepi32_epi8(positive));
+}
+
+// Products of bf16 pairs: 16 columns of two neighbours of k against one pair of a row.
+struct Pair {
+  __m512 low, high;
+};
+struct PairBlock {
+  __m512 low, high;
+};
+inline constexpr int kPairRows1 = 12;
+inline constexpr int kPairRows2 = 12;
+inline __m512 lower_bf16(__m512i v) {
+  return _mm512_castsi512_ps(_mm512_slli_epi32(v, 16));
+}
+inline __m512 upper_bf16(__m512i v) {
+  return _mm512_castsi512_ps(_mm512_and_si512(v, _mm512_set1_epi32(static_cast<int>(0xffff0000))));
+}
+inline PairBlock load_pairs(const void* p) {
+  const __m512i v = _mm512_loadu_si512(p);
+  return {lower_bf16(v), upper_bf16(v)};
+}
+inline Pair spread_pair(const char* p) {
+  const __m512i v = _mm512_set1_epi32(*reinterpret_cast<const int32_t*>(p));
+  return {lower_bf16(v), upper_bf16(v)};
+}
+inline F32 dot_pairs(F32 sum, Pair a, PairBlock b) {
+  return {_mm512_fmadd_ps(a.high, b.high, _mm512_fmadd_ps(a.low, b.low, sum.v))};
+}
+
+// Products of bytes: 16 columns of four neighbours of k, signed, against four unsigned ones of a row.
+struct Quad {
+  __m512i v;
+};
+struct QuadBlock {
+  __m512i v;
+};
+inline constexpr int kQuadRows1 = 14;
+inline constexpr int kQuadRows2 = 14;
+inline QuadBlock load_quads(const void* p) {
+  return {_mm512_loadu_si512(p)};
+}
+inline Quad spread_quad(const char* p) {
+  return {_mm512_set1_epi32(*reinterpret_cast<const int32_t*>(p))};
+}
+inline I32 dot_quads(I32 sum, Quad a, QuadBlock b) {
+  return {_mm512_dpbusd_epi32(sum.v, a.v, b.v)};
 }
 
 // Comparisons are false where either side is NaN.

@@ -26,7 +26,9 @@ struct Bytes {
 
 inline constexpr int kTileTokens = 4;
 inline constexpr int kDotTokens = 1;
+// Pixels and rows of a depthwise convolution's tile.
 inline constexpr int kDepthwisePixels = 2;
+inline constexpr int kDepthwiseRows = 1;
 inline constexpr int kGemmRows1 = 2;
 inline constexpr int kGemmRows2 = 1;
 inline constexpr int kGemmRows4 = 1;
@@ -133,6 +135,20 @@ inline F32 scale_by_pow2(const F32& a, const F32& n) {
   return quarters<F32>([&](int i) { return reinterpret_cast<V4f>(reinterpret_cast<V4i>(a.v[i]) + (e.v[i] << 23)); });
 }
 
+// The first n lanes, for loads and stores; the rest is zero, or untouched.
+struct Lanes {
+  int n;
+};
+inline Lanes first_lanes(int n) {
+  return {n};
+}
+inline F32 load(const float* p, Lanes n) {
+  return n.n == 16 ? load(p) : load_partial(p, n.n);
+}
+inline void store(float* p, const F32& a, Lanes n) {
+  n.n == 16 ? store(p, a) : store_partial(p, a, n.n);
+}
+
 // Comparisons are false where either side is NaN.
 struct Mask {
   V4i v[4];
@@ -204,6 +220,89 @@ inline void store_i8(int8_t* p, const I32& a) {
   int32_t t[16];
   std::memcpy(t, a.v, 64);
   for (int i = 0; i < 16; ++i) p[i] = static_cast<int8_t>(t[i] < -128 ? -128 : t[i] > 127 ? 127 : t[i]);
+}
+
+inline void store_bf16(uint16_t* p, const F32& a) {
+  float t[16];
+  store(t, a);
+  for (int i = 0; i < 16; ++i) p[i] = f32_to_bf16(t[i]);
+}
+inline I32 load_i32(const int32_t* p) {
+  I32 r;
+  std::memcpy(r.v, p, 64);
+  return r;
+}
+inline void store_i32(int32_t* p, const I32& a) {
+  std::memcpy(p, a.v, 64);
+}
+inline F32 load_u8(const uint8_t* p) {
+  float t[16];
+  for (int i = 0; i < 16; ++i) t[i] = p[i];
+  return load(t);
+}
+inline F32 load_s8(const int8_t* p) {
+  float t[16];
+  for (int i = 0; i < 16; ++i) t[i] = p[i];
+  return load(t);
+}
+inline void store_u8(uint8_t* p, const I32& a) {
+  int32_t t[16];
+  std::memcpy(t, a.v, 64);
+  for (int i = 0; i < 16; ++i) p[i] = static_cast<uint8_t>(t[i] < 0 ? 0 : t[i] > 255 ? 255 : t[i]);
+}
+
+// Products of bf16 pairs: 16 columns of two neighbours of k against one pair of a row.
+struct Pair {
+  float low, high;
+};
+struct PairBlock {
+  V4i v[4];
+};
+inline constexpr int kPairRows1 = 2;
+inline constexpr int kPairRows2 = 1;
+inline PairBlock load_pairs(const void* p) {
+  PairBlock r;
+  std::memcpy(r.v, p, 64);
+  return r;
+}
+inline Pair spread_pair(const char* p) {
+  uint16_t t[2];
+  std::memcpy(t, p, 4);
+  return {bf16_to_f32(t[0]), bf16_to_f32(t[1])};
+}
+inline F32 dot_pairs(const F32& sum, Pair a, const PairBlock& b) {
+  const V4i upper = V4i{-1, -1, -1, -1} << 16;
+  return quarters<F32>([&](int i) {
+    const V4f low = reinterpret_cast<V4f>(b.v[i] << 16), high = reinterpret_cast<V4f>(b.v[i] & upper);
+    return (sum.v[i] + low * a.low) + high * a.high;
+  });
+}
+
+// Products of bytes: 16 columns of four neighbours of k, signed, against four unsigned ones of a row.
+struct Quad {
+  int32_t v[4];
+};
+struct QuadBlock {
+  V4i v[4];
+};
+inline constexpr int kQuadRows1 = 2;
+inline constexpr int kQuadRows2 = 1;
+inline QuadBlock load_quads(const void* p) {
+  QuadBlock r;
+  std::memcpy(r.v, p, 64);
+  return r;
+}
+inline Quad spread_quad(const char* p) {
+  uint8_t t[4];
+  std::memcpy(t, p, 4);
+  return {{t[0], t[1], t[2], t[3]}};
+}
+inline I32 dot_quads(const I32& sum, const Quad& a, const QuadBlock& b) {
+  return quarters<I32>([&](int i) {
+    const V4i v = b.v[i];
+    return sum.v[i] + ((v << 24) >> 24) * a.v[0] + ((v << 16) >> 24) * a.v[1] + ((v << 8) >> 24) * a.v[2] +
+           (v >> 24) * a.v[3];
+  });
 }
 
 inline Bytes load_bytes(const void* p) {

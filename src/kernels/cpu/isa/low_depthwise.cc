@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+// Depthwise convolution in low precision: numbers are widened to f32 as they are loaded. Sums of 8-bit products stay
+// exact below 2^24, that is for up to 256 taps.
+#include "kernels/cpu/isa/conv_parts.h"
+#include "kernels/cpu/isa/low_output.h"
+#include "kernels/cpu/isa/low_parts.h"
+
+namespace nereid::kernels::NEREID_ISA {
+namespace {
+
+using simd::F32;
+
+template <LowType kType>
+[[gnu::always_inline]] inline F32 widen(const std::byte* p) {
+  if constexpr (kType == LowType::kF32) return simd::load(reinterpret_cast<const float*>(p));
+  if constexpr (kType == LowType::kBF16) return simd::load_bf16(reinterpret_cast<const uint16_t*>(p));
+  if constexpr (kType == LowType::kU8) return simd::load_u8(reinterpret_cast<const uint8_t*>(p));
+  return simd::load_s8(reinterpret_cast<const int8_t*>(p));
+}
+
+// T pixels from (row, ow) on, taps h x v of each.
+template <LowType kType, int T>
+[[gnu::noinline]] void run_pixels(const LowConvParams& p, int64_t image, int64_t oh, int64_t ow, Taps h, Taps v) {
+  using namespace simd;
+  const ConvShape& s = p.shape;
+  constexpr int64_t kBytes = low_bytes(kType);
+  const int64_t width = (s.in_c + 15) / 16 * 16;
+  const int64_t pixel = p.x_stride * kBytes, step = s.stride_w * pixel, tap = s.dilation_w * pixel;
+  const int64_t top = oh * s.stride_h - s.pad_top, left = ow * s.stride_w - s.pad_left;
+  const auto* x = static_cast<const std::byte*>(p.x) +
+                  ((image * s.in_h + top + h.begin * s.dilation_h) * s.in_w + left + v.begin * s.dilation_w) * pixel;
+  const auto* weight = reinterpret_cast<const float*>(p.weight) + (h.begin * s.kernel_w + v.begin) * width;
+  const int64_t row = (image * s.out_h + oh) * s.out_w + ow;
+  const F32 zero_code = set1(static_cast<float>(p.x_zero));
+  const LowEpilogue& e = p.epilogue;
+  for (int64_t c = 0; c < s.in_c; c += 16) {
+    const int n = static_cast<int>(s.in_c - c < 16 ? s.in_c - c : 16);
+    F32 sum[T];
+    unrolled<T>([&]<int t>() { sum[t] = zero(); });
+    for (int64_t i = 0; i < h.end - h.begin; ++i) {
+      const std::byte* q = x + i * s.dilation_h * s.in_w * pixel + c * kBytes;
+      const float* w = weight + i * s.kernel_w * width + c;
+      for (int64_t j = 0; j < v.end - v.begin; ++j, q += tap, w += width) {
+        const F32 factor = load(w);
+        unrolled<T>([&]<int t>() __attribute__((always_inline)) {
+          F32 in = n == 16 ? widen<kType>(q + t * step) : load_low(kType, q + t * step, n);
+          if constexpr (low_is_int8(kType)) in = sub(in, zero_code);
+          sum[t] = simd::fma(in, factor, sum[t]);
+        });
+      }
+    }
+    const F32 bias = !e.bias ? zero() : n == 16 ? load(e.bias + c) : load_partial(e.bias + c, n);
+    const F32 scale = !e.scale ? set1(1.0f) : n == 16 ? load(e.scale + c) : load_partial(e.scale + c, n);
+    unrolled<T>([&]<int t>() {
+      put_low(e, simd::fma(sum[t], scale, bias), row + t, c, n, static_cast<std::byte*>(p.y), p.y_stride);
+    });
+  }
+}
+
+template <LowType kType>
+void run(const LowConvParams& p, Worker& worker) {
+  const ConvShape& s = p.shape;
+  const auto [begin, end] = worker.slice(s.batch * s.out_h);
+  for (int64_t r = begin; r < end; ++r) {
+    const int64_t image = r / s.out_h, oh = r % s.out_h;
+    const Taps h = taps_inside(oh * s.stride_h - s.pad_top, s.dilation_h, s.kernel_h, s.in_h);
+    const auto taps = [&](int64_t ow) {
+      return taps_inside(ow * s.stride_w - s.pad_left, s.dilation_w, s.kernel_w, s.in_w);
+    };
+    const auto whole = [&](int64_t ow) {
+      const Taps v = taps(ow);
+      return v.begin == 0 && v.end == s.kernel_w;
+    };
+    for (int64_t ow = 0; ow < s.out_w;) {
+      if (ow + 4 <= s.out_w && whole(ow) && whole(ow + 3)) {
+        run_pixels<kType, 4>(p, image, oh, ow, h, taps(ow));
+        ow += 4;
+      } else {
+        run_pixels<kType, 1>(p, image, oh, ow, h, taps(ow));
+        ++ow;
+      }
+    }
+  }
+}
+
+}  // namespace
+
+void low_depthwise(const LowConvParams& p, Worker& worker) {
+  switch (p.x_type) {
+    case LowType::kF32:
+      return run<LowType::kF32>(p, worker);
+    case LowType::kBF16:
+      return run<LowType::kBF16>(p, worker);
+    case LowType::kU8:
+      return run<LowType::kU8>(p, worker);
+    case LowType::kS8:
+      return run<LowType::kS8>(p, worker);
+  }
+}
+
+}  // namespace nereid::kernels::NEREID_ISA

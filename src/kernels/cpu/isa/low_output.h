@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+// From a tile's sums to results: scales, bias, residual, activation, and the type of the result.
+#pragma once
+
+#include <cstring>
+
+#include "kernels/cpu/isa/activation.h"
+#include "kernels/cpu/low_precision.h"
+
+namespace nereid::kernels::NEREID_ISA {
+
+// n numbers of any type as f32, zeros beyond.
+inline simd::F32 load_low(LowType type, const std::byte* p, int n) {
+  alignas(64) std::byte t[64] = {};
+  if (n < 16) {
+    std::memcpy(t, p, static_cast<size_t>(n * low_bytes(type)));
+    p = t;
+  }
+  switch (type) {
+    case LowType::kF32:
+      return simd::load(reinterpret_cast<const float*>(p));
+    case LowType::kBF16:
+      return simd::load_bf16(reinterpret_cast<const uint16_t*>(p));
+    case LowType::kU8:
+      return simd::load_u8(reinterpret_cast<const uint8_t*>(p));
+    case LowType::kS8:
+      return simd::load_s8(reinterpret_cast<const int8_t*>(p));
+  }
+  return simd::zero();
+}
+
+// Codes are whole numbers by then.
+inline void store_low(LowType type, std::byte* p, simd::F32 v, int n) {
+  alignas(64) std::byte t[64];
+  std::byte* to = n < 16 ? t : p;
+  switch (type) {
+    case LowType::kF32:
+      simd::store(reinterpret_cast<float*>(to), v);
+      break;
+    case LowType::kBF16:
+      simd::store_bf16(reinterpret_cast<uint16_t*>(to), v);
+      break;
+    case LowType::kU8:
+      simd::store_u8(reinterpret_cast<uint8_t*>(to), simd::to_i32(v));
+      break;
+    case LowType::kS8:
+      simd::store_i8(reinterpret_cast<int8_t*>(to), simd::to_i32(v));
+      break;
+  }
+  if (n < 16) std::memcpy(p, t, static_cast<size_t>(n * low_bytes(type)));
+}
+
+// 16 columns (n of them real) from f32 sums that are scaled and have their bias, to row `row`, column `column`.
+[[gnu::always_inline]] inline void put_low(const LowEpilogue& e, simd::F32 v, int64_t row, int64_t column, int n,
+                                           std::byte* y, int64_t y_stride) {
+  using namespace simd;
+  F32 late = zero();
+  if (e.residual) {
+    const auto* r =
+        static_cast<const std::byte*>(e.residual) + (row * e.residual_stride + column) * low_bytes(e.residual_type);
+    late = load_low(e.residual_type, r, n);
+    if (low_is_int8(e.residual_type))
+      late = mul(sub(late, set1(static_cast<float>(e.residual_zero))), set1(e.residual_scale));
+    if (!e.residual_last) v = simd::add(v, late);
+  }
+  v = e.act == Act::kNone ? v : e.act == Act::kRelu ? simd::max(zero(), v) : activate(e.act, e.alpha, e.beta, v);
+  if (e.residual && e.residual_last) v = simd::add(v, late);
+  if (low_is_int8(e.y_type)) {
+    // Kept where to_i32 is exact; NaN becomes the lowest code.
+    v = simd::add(simd::round(mul(v, set1(e.y_inverse_scale))), set1(static_cast<float>(e.y_zero)));
+    v = simd::min(simd::max(v, set1(-1000.0f)), set1(1000.0f));
+  }
+  store_low(e.y_type, y + (row * y_stride + column) * low_bytes(e.y_type), v, n);
+}
+
+// A tile's sums [rows][16 panels]; rows of y from `row` on, columns from `column` on.
+template <bool kInt8>
+[[gnu::noinline]] void finish_low_tile(const std::byte* sums, int64_t rows, int panels, const LowEpilogue& e,
+                                       int64_t row, int64_t column, int64_t columns, std::byte* y, int64_t y_stride) {
+  using namespace simd;
+  for (int j = 0; j < panels; ++j) {
+    const int64_t c = column + 16 * j;
+    const int n = static_cast<int>(columns - 16 * j < 16 ? columns - 16 * j : 16);
+    const F32 bias = !e.bias ? zero() : n == 16 ? load(e.bias + c) : load_partial(e.bias + c, n);
+    F32 scale = zero();
+    I32 offset = izero();
+    if constexpr (kInt8) {
+      scale = n == 16 ? load(e.scale + c) : load_partial(e.scale + c, n);
+      if (e.column_offset) {
+        alignas(64) int32_t t[16] = {};
+        std::memcpy(t, e.column_offset + c, static_cast<size_t>(n) * 4);
+        offset = load_i32(t);
+      }
+    }
+    for (int64_t i = 0; i < rows; ++i) {
+      const std::byte* s = sums + (i * panels + j) * 64;
+      F32 v;
+      if constexpr (kInt8)
+        v = simd::fma(to_f32(iadd(load_i32(reinterpret_cast<const int32_t*>(s)), offset)), scale, bias);
+      else
+        v = simd::add(load(reinterpret_cast<const float*>(s)), bias);
+      put_low(e, v, row + i, c, n, y, y_stride);
+    }
+  }
+}
+
+}  // namespace nereid::kernels::NEREID_ISA

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+// Low-precision products and convolutions on AMX tiles: 32 rows by 2 panels, four tiles of sums.
+//
+// A row tile is 16 rows by 64 bytes, read from memory with the rows' stride; a panel's next 16 steps are 16 rows of 64
+// bytes. Where a segment ends within 64 bytes, its rows go through a small buffer with zeros behind them, and the
+// panel's tile may reach into what follows: finite numbers times zero.
+#include "kernels/cpu/isa/low_driver.h"
+#include "kernels/cpu/isa_kernels.h"
+
+namespace nereid::kernels::amx {
+namespace {
+
+// Sums in tiles 0..3 (rows / 16, panel), rows in 4 and 5, panels in 6 and 7.
+void configure(int rows) {
+  simd::TileConfig c;
+  const int upper = rows < 16 ? rows : 16, lower = rows > 16 ? rows - 16 : 1;
+  for (int t = 0; t < 8; ++t) c.row_bytes[t] = 64;
+  c.rows[0] = c.rows[1] = c.rows[4] = static_cast<uint8_t>(upper);
+  c.rows[2] = c.rows[3] = c.rows[5] = static_cast<uint8_t>(lower);
+  c.rows[6] = c.rows[7] = 16;
+  simd::load_tile_config(c);
+}
+
+template <bool kInt8, int kC, int kA, int kB>
+[[gnu::always_inline]] inline void dot() {
+  if constexpr (kInt8)
+    simd::tile_dot_u8s8<kC, kA, kB>();
+  else
+    simd::tile_dot_bf16<kC, kA, kB>();
+}
+
+template <bool kInt8>
+struct AmxKernel {
+  static constexpr int rows_for(int) { return 32; }
+  static constexpr int kMostRows = 32;
+
+  // 64 bytes of all rows against 16 steps of the panels.
+  template <bool kLower, bool kSecond>
+  [[gnu::always_inline]] static void step(const std::byte* upper, const std::byte* lower, int64_t stride,
+                                          const std::byte* b, int64_t panel_stride) {
+    simd::tile_load<4>(upper, stride);
+    simd::tile_load<6>(b, 64);
+    dot<kInt8, 0, 4, 6>();
+    if constexpr (kSecond) {
+      simd::tile_load<7>(b + panel_stride, 64);
+      dot<kInt8, 1, 4, 7>();
+    }
+    if constexpr (kLower) {
+      simd::tile_load<5>(lower, stride);
+      dot<kInt8, 2, 5, 6>();
+      if constexpr (kSecond) dot<kInt8, 3, 5, 7>();
+    }
+  }
+
+  template <bool kLower, bool kSecond>
+  static void run_tile(const LowTile& t, int rows) {
+    configure(rows);
+    simd::tile_zero<0>();
+    if constexpr (kSecond) simd::tile_zero<1>();
+    if constexpr (kLower) simd::tile_zero<2>();
+    if constexpr (kLower && kSecond) simd::tile_zero<3>();
+    alignas(64) std::byte end[32 * 64];
+    const std::byte* b = t.b;
+    const int64_t whole = t.steps / 16, left = t.steps % 16 * 4;
+    for (int64_t i = 0; i < t.segments; ++i) {
+      const std::byte* a = t.a[i];
+      for (int64_t k = 0; k < whole; ++k, a += 64, b += 1024)
+        step<kLower, kSecond>(a, a + 16 * t.a_stride, t.a_stride, b, t.panel_stride);
+      if (left == 0) continue;
+      for (int r = 0; r < rows; ++r) {
+        std::memset(end + 64 * r, 0, 64);
+        std::memcpy(end + 64 * r, a + r * t.a_stride, static_cast<size_t>(left));
+      }
+      step<kLower, kSecond>(end, end + 1024, 64, b, t.panel_stride);
+      b += left * 16;
+    }
+    constexpr int64_t kRow = kSecond ? 128 : 64;
+    simd::tile_store<0>(t.sums, kRow);
+    if constexpr (kSecond) simd::tile_store<1>(t.sums + 64, kRow);
+    if constexpr (kLower) simd::tile_store<2>(t.sums + 16 * kRow, kRow);
+    if constexpr (kLower && kSecond) simd::tile_store<3>(t.sums + 16 * kRow + 64, kRow);
+    simd::release_tiles();
+  }
+
+  void run(const LowTile& t, int rows, int panels) const {
+    if (rows > 16)
+      panels == 2 ? run_tile<true, true>(t, rows) : run_tile<true, false>(t, rows);
+    else
+      panels == 2 ? run_tile<false, true>(t, rows) : run_tile<false, false>(t, rows);
+  }
+};
+
+}  // namespace
+
+void low_gemm(const LowGemmParams& p, Worker& worker) {
+  low_is_int8(p.a_type) ? drive_low_gemm<AmxKernel<true>, true>({}, p, worker)
+                        : drive_low_gemm<AmxKernel<false>, false>({}, p, worker);
+}
+
+void low_conv(const LowConvParams& p, Worker& worker) {
+  if (low_conv_is_depthwise(p.shape)) return avx512::low_conv(p, worker);
+  low_is_int8(p.x_type) ? drive_low_conv<AmxKernel<true>, true>({}, p, worker)
+                        : drive_low_conv<AmxKernel<false>, false>({}, p, worker);
+}
+
+}  // namespace nereid::kernels::amx

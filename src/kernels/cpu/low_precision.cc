@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+// Packing of low-precision weights, and what depends on shapes alone.
+#include "kernels/cpu/low_precision.h"
+
+#include "base/float_convert.h"
+#include "kernels/cpu/low_plan.h"
+
+namespace nereid::kernels {
+namespace {
+
+// AMX reads whole tiles of 16 steps: this much lies behind the last panel.
+constexpr int64_t kTailBytes = 1024;
+
+// get(k, n) gives the element; writes panels of [k / depth][16][depth].
+template <typename T, typename Get>
+void pack(int64_t depth, int64_t k, int64_t n, std::byte* packed, Get get) {
+  T* to = reinterpret_cast<T*>(packed);
+  for (int64_t panel = 0; panel < gemm_panels(n); ++panel)
+    for (int64_t first = 0; first < k; first += depth)
+      for (int64_t j = 0; j < kPanelColumns; ++j)
+        for (int64_t d = 0; d < depth; ++d) {
+          const int64_t row = first + d, column = panel * kPanelColumns + j;
+          *to++ = row < k && column < n ? get(row, column) : T{0};
+        }
+  std::memset(to, 0, kTailBytes);
+}
+
+template <typename T, typename From, typename Convert>
+void pack_conv(const ConvShape& s, LowType x, const From* oihw, std::byte* packed, Convert convert) {
+  const int64_t taps = s.kernel_h * s.kernel_w, channels = s.in_c / s.groups, outputs = s.out_c / s.groups;
+  if (low_conv_is_depthwise(s)) {
+    auto* to = reinterpret_cast<float*>(packed);
+    const int64_t width = (s.in_c + 15) / 16 * 16;
+    for (int64_t t = 0; t < taps; ++t)
+      for (int64_t c = 0; c < width; ++c) {
+        if (c >= s.in_c) {
+          *to++ = 0;
+          continue;
+        }
+        if constexpr (sizeof(T) == 2)
+          *to++ = bf16_to_f32(convert(oihw[c * taps + t]));
+        else
+          *to++ = static_cast<float>(oihw[c * taps + t]);
+      }
+    return;
+  }
+  const int64_t k = taps * channels;
+  for (int64_t g = 0; g < s.groups; ++g)
+    pack<T>(low_depth(x), k, outputs, packed + g * low_packed_bytes(x, k, outputs), [&](int64_t i, int64_t o) {
+      return convert(oihw[((g * outputs + o) * channels + i % channels) * taps + i / channels]);
+    });
+}
+
+}  // namespace
+
+int64_t low_packed_bytes(LowType a, int64_t k, int64_t n) {
+  return gemm_panels(n) * low_panel_bytes(a, k) + kTailBytes;
+}
+
+void low_pack_bf16(const float* b, int64_t b_stride, bool transposed, int64_t k, int64_t n, std::byte* packed) {
+  pack<uint16_t>(2, k, n, packed, [&](int64_t i, int64_t j) {
+    return f32_to_bf16(transposed ? b[j * b_stride + i] : b[i * b_stride + j]);
+  });
+}
+
+void low_pack_int8(const int8_t* b, int64_t b_stride, bool transposed, int64_t k, int64_t n, std::byte* packed) {
+  pack<int8_t>(4, k, n, packed,
+               [&](int64_t i, int64_t j) { return transposed ? b[j * b_stride + i] : b[i * b_stride + j]; });
+}
+
+int64_t low_conv_weight_bytes(const ConvShape& s, LowType x) {
+  const int64_t taps = s.kernel_h * s.kernel_w;
+  if (low_conv_is_depthwise(s)) return taps * ((s.in_c + 15) / 16 * 16) * 4;
+  return s.groups * low_packed_bytes(x, taps * (s.in_c / s.groups), s.out_c / s.groups);
+}
+
+void low_pack_conv_bf16(const ConvShape& s, const float* oihw, std::byte* packed) {
+  pack_conv<uint16_t>(s, LowType::kBF16, oihw, packed, [](float v) { return f32_to_bf16(v); });
+}
+
+void low_pack_conv_int8(const ConvShape& s, const int8_t* oihw, std::byte* packed) {
+  pack_conv<int8_t>(s, LowType::kU8, oihw, packed, [](int8_t v) { return v; });
+}
+
+void low_column_offsets(const int8_t* rows, int64_t n, int64_t k, LowType a, int32_t a_zero, int32_t* offsets) {
+  const int32_t zero = a_zero + (a == LowType::kS8 ? 128 : 0);
+  for (int64_t j = 0; j < n; ++j) {
+    int32_t sum = 0;
+    for (int64_t i = 0; i < k; ++i) sum += rows[j * k + i];
+    offsets[j] = -zero * sum;
+  }
+}
+
+int64_t low_gemm_scratch_bytes(const LowGemmParams& p, int workers) {
+  return low_rows(p.a_type, p.k).bytes() * workers;
+}
+
+int64_t low_conv_worker_bytes(const ConvShape& s, LowType x) {
+  if (low_conv_is_depthwise(s)) return 0;
+  switch (low_conv_way(s, x)) {
+    case LowWay::kPlain:
+    case LowWay::kInPlace:
+      return 0;
+    case LowWay::kBanded:
+      return low_band(s, x).bytes;
+    case LowWay::kGathered:
+      return low_rows(x, s.kernel_h * s.kernel_w * (s.in_c / s.groups)).bytes();
+  }
+  return 0;
+}
+
+int64_t low_conv_scratch_bytes(const ConvShape& s, LowType x, int workers) {
+  return workers * low_conv_worker_bytes(s, x);
+}
+
+}  // namespace nereid::kernels
