@@ -114,6 +114,7 @@ nlohmann::ordered_json network_report_json(const NetworkReport& r) {
                                   {"p99", rounded(l.p99)},
                                   {"max", rounded(l.max)}}},
                                 {"throughput_per_second", rounded(r.bench.throughput)},
+                                {"cpu_ms", rounded(r.bench.cpu_ms)},
                                 {"load_ms", rounded(r.bench.open_ms + r.bench.first_ms)},
                                 {"build_ms", rounded(r.is_engine ? 0 : r.bench.open_ms)},
                                 {"first_run_ms", rounded(r.bench.first_ms)},

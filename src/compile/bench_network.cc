@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "compile/bench_network.h"
 
+#include <time.h>
+
 #include <algorithm>
 #include <cmath>
 #include <numeric>
@@ -23,6 +25,12 @@ Status set_inputs(const NetworkSession& session, runtime::NetContext& context) {
     NEREID_RETURN_IF_ERROR(context.set_input(i, it->second));
   }
   return Status::ok();
+}
+
+double process_cpu_ms() {
+  timespec t{};
+  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+  return static_cast<double>(t.tv_sec) * 1e3 + static_cast<double>(t.tv_nsec) / kNsPerMs;
 }
 
 // Calls `tick` and looks for Ctrl-C now and then.
@@ -59,6 +67,7 @@ Result<TimedRuns> time_runs(const NetworkSession& session, runtime::NetContext& 
     NEREID_RETURN_IF_ERROR(pulse.beat(now));
   }
 
+  const double cpu_ms = process_cpu_ms();
   start = now_ns();
   now = start;
   const int64_t until = start + static_cast<int64_t>(options.duration_s * 1e9);
@@ -74,6 +83,7 @@ Result<TimedRuns> time_runs(const NetworkSession& session, runtime::NetContext& 
     NEREID_RETURN_IF_ERROR(pulse.beat(now));
   }
   out.wall_ms = static_cast<double>(now_ns() - start) / kNsPerMs;
+  out.cpu_ms = process_cpu_ms() - cpu_ms;
   return out;
 }
 
@@ -156,6 +166,7 @@ Result<NetworkBench> bench_network(const NetworkSession& session, ThreadPool& po
     out.latencies_ms.push_back(static_cast<double>(run.end_ns - run.start_ns) / kNsPerMs);
   out.latency = summarize(out.latencies_ms);
   out.throughput = timed.wall_ms > 0 ? 1e3 * static_cast<double>(timed.runs.size()) / timed.wall_ms : 0;
+  out.cpu_ms = timed.cpu_ms / static_cast<double>(std::max<size_t>(timed.runs.size(), 1));
   out.notes = context->notes();
   out.plan_bytes = context->memory_bytes();
   out.packed_bytes = session.network.network->packed_bytes();

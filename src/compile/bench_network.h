@@ -29,6 +29,7 @@ struct TimedRuns {
   double first_ms = 0;  // the first run of all: plans are made, weights packed
   std::vector<RunTime> runs;
   double wall_ms = 0;  // of the runs together
+  double cpu_ms = 0;   // of all threads of this process meanwhile
 };
 
 // `tick` is called about ten times a second. Errors: those of a run; kCancelled on Ctrl-C.
@@ -60,6 +61,7 @@ struct NetworkBench {
   std::vector<double> latencies_ms;
   Latencies latency;
   double throughput = 0;  // runs a second
+  double cpu_ms = 0;      // of all threads, a run
   double open_ms = 0;     // reading and optimising the file
   double first_ms = 0;    // the first run
   std::vector<LayerTime> layers;
