@@ -107,7 +107,9 @@ TEST(LayerNorm, agrees_with_f64_in_all_its_forms) {
             const double want = (value(c) - mean) * inverse * (p.weight ? double{weight[at(c)]} : 1) +
                                 (p.bias ? double{bias[at(c)]} : 0);
             ASSERT_NEAR(y[at(r * cols + c)], want, 1e-5) << cols << " columns, form " << form;
-            if (p.sum) ASSERT_NEAR(sum[at(r * cols + c)], value(c), 1e-6);
+            if (p.sum) {
+              ASSERT_NEAR(sum[at(r * cols + c)], value(c), 1e-6);
+            }
           }
         }
       }
