@@ -88,6 +88,12 @@ Result<std::vector<TensorType>> infer_cast(const InferContext& ctx) {
   return std::vector<TensorType>{{cast_dtype(ctx, 0), Shape{Dim(1), size}}};
 }
 
+// One value a key.
+Status is_whole(const Datum& map) {
+  if (map.keys.view().elements() == map.view().elements()) return Status::ok();
+  return invalid_argument("a map has {} keys and {} values", map.keys.view().elements(), map.view().elements());
+}
+
 std::string text_of(const Tensor& values, const Elements<double>& numbers, int64_t i) {
   if (values.dtype == DType::string) return values.strings[static_cast<size_t>(i)];
   return is_float(values.dtype) ? fmt::format("{}", static_cast<float>(numbers[i]))
@@ -99,6 +105,7 @@ Result<std::vector<Datum>> evaluate_cast(const AnyContext& ctx) {
   const bool sparse = ctx.attrs.text("map_form") == "SPARSE";
   const Datum& x = *ctx.inputs[0];
   const Elements<int64_t> keys = load<int64_t>(x.keys.view());
+  NEREID_RETURN_IF_ERROR(is_whole(x));
   const int64_t size = sparse ? ctx.attrs.integer("max_map") : keys.size();
   NEREID_TRY(Tensor y, Tensor::zeros(types[0].dtype, {1, size}));
   std::vector<int64_t> order(static_cast<size_t>(keys.size()));
@@ -162,6 +169,7 @@ Result<std::vector<Datum>> evaluate_vectorizer(const AnyContext& ctx) {
   for (size_t i = 0; i < maps.size(); ++i) {
     if (maps[i].kind != Datum::Kind::kMap || maps[i].keys.dtype != key || maps[i].tensor.dtype != types[0].dtype)
       return invalid_argument("element {} of the sequence is another kind of map than the first", i);
+    NEREID_RETURN_IF_ERROR(is_whole(maps[i]));
     const auto row = static_cast<int64_t>(i);
     if (maps[i].keys.dtype == DType::string) {
       NEREID_RETURN_IF_ERROR(

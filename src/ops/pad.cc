@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // pad: elements put before and after along some dimensions: a value, or x reflected, held or wrapped round. Negative
-// widths take elements away.
+// widths take elements away first.
+#include <algorithm>
+
 #include "ops/elements.h"
 #include "ops/move.h"
 
@@ -15,6 +17,20 @@ constexpr AttrSpec kAttrs[] = {
     {"mode", AttrSpec::Kind::kString, "constant",
      "what is put there: constant (value, else zero), reflect (x mirrored at its first and last element), edge (those "
      "elements), wrap (x over and over)"}};
+
+// Of one dimension, what is cut at either end, and then put there.
+struct Widths {
+  int64_t cut_before, cut_after, before, after;
+  Widths(int64_t first, int64_t last)
+      : cut_before(std::max<int64_t>(-std::max(first, -INT64_MAX), 0)),
+        cut_after(std::max<int64_t>(-std::max(last, -INT64_MAX), 0)),
+        before(std::max<int64_t>(first, 0)),
+        after(std::max<int64_t>(last, 0)) {}
+  // What is left after cutting; negative: more is cut than there is.
+  int64_t kept(int64_t size) const {
+    return cut_before > size || cut_after > size ? -1 : size - cut_before - cut_after;
+  }
+};
 
 // Which dimension the width i of the first half of pads belongs to; nothing if that is not known.
 Result<std::optional<std::vector<size_t>>> read_axes(const InferContext& ctx, const ShapeRule& rule) {
@@ -61,12 +77,14 @@ Result<std::vector<TensorType>> infer(const InferContext& ctx) {
       dim = Dim::unknown();
       continue;
     }
+    const Widths widths((*pads)[i], (*pads)[i + n]);
+    const int64_t kept = widths.kept(dim.size());
     int64_t size = 0;
-    if (__builtin_add_overflow((*pads)[i], (*pads)[i + n], &size) || __builtin_add_overflow(size, dim.size(), &size) ||
-        size < 0 || (*pads)[i] < -dim.size() || (*pads)[i + n] < -dim.size())
+    if (kept < 0 || __builtin_add_overflow(kept, widths.before, &size) ||
+        __builtin_add_overflow(size, widths.after, &size))
       return invalid_argument("dimension {} of {} cannot be padded by {} and {}", (*axes)[i], rule.describe(kX),
                               (*pads)[i], (*pads)[i + n]);
-    if (dim.size() == 0 && size > 0 && mode != "constant")
+    if (kept == 0 && size > 0 && mode != "constant")
       return invalid_argument("dimension {} of {} has nothing for mode {} to repeat", (*axes)[i], rule.describe(kX),
                               mode);
     dim = Dim(size);
@@ -74,7 +92,7 @@ Result<std::vector<TensorType>> infer(const InferContext& ctx) {
   return std::vector<TensorType>{{rule.type(kX).dtype, Shape(std::move(dims))}};
 }
 
-// Where in 0...size - 1 the place is, counted from x's first element; -1: outside, where the value goes.
+// Where in 0...size - 1 the place is, counted from the first element that is kept; -1: outside, where the value goes.
 int64_t place_in(int64_t place, int64_t size, std::string_view mode) {
   if (place >= 0 && place < size) return place;
   if (mode == "constant") return -1;
@@ -90,18 +108,22 @@ Status evaluate(const EvalContext& ctx) {
   const TensorView& y = ctx.outputs[0];
   if (y.elements() == 0) return Status::ok();
   const Elements<int64_t> pads = load<int64_t>(ctx.inputs[kPads]);
-  std::vector<int64_t> before(x.sizes.size(), 0);
+  std::vector<Widths> widths(x.sizes.size(), Widths(0, 0));
   const bool has_axes = ctx.inputs[kAxes].data != nullptr;
   const Elements<int64_t> axes = has_axes ? load<int64_t>(ctx.inputs[kAxes]) : Elements<int64_t>();
-  for (int64_t i = 0; i < pads.size() / 2; ++i) {
+  const int64_t n = pads.size() / 2;
+  for (int64_t i = 0; i < n; ++i) {
     const int64_t axis = has_axes ? axes[i] : i;
-    before[static_cast<size_t>(axis < 0 ? axis + x.rank() : axis)] = pads[i];
+    widths[static_cast<size_t>(axis < 0 ? axis + x.rank() : axis)] = Widths(pads[i], pads[i + n]);
   }
   std::vector<std::vector<int64_t>> at;
-  for (size_t d = 0; d < before.size(); ++d) {
+  for (size_t d = 0; d < widths.size(); ++d) {
     at.emplace_back();
-    for (int64_t i = 0; i < y.sizes[d]; ++i)
-      at.back().push_back(place_in(i - before[d], x.sizes[d], ctx.attrs.text("mode")));
+    const int64_t kept = widths[d].kept(x.sizes[d]);
+    for (int64_t i = 0; i < y.sizes[d]; ++i) {
+      const int64_t place = place_in(i - widths[d].before, kept, ctx.attrs.text("mode"));
+      at.back().push_back(place < 0 ? -1 : place + widths[d].cut_before);
+    }
   }
   if (ctx.inputs[kValue].data != nullptr && ctx.attrs.text("mode") == "constant") fill(y, ctx.inputs[kValue]);
   copy_by_places(y, x, at);

@@ -107,6 +107,8 @@ TEST(Pad, every_mode_fills_and_cuts) {
   EXPECT_EQ(padded("wrap", {4, 1}), (Numbers{3, 1, 2, 3, 1, 2, 3, 1}));
   EXPECT_EQ(padded("constant", {-1, 1}), (Numbers{2, 3, 0}));
   EXPECT_EQ(padded("edge", {-2, -1}), Numbers());
+  EXPECT_EQ(padded("wrap", {1, -1}), (Numbers{2, 1, 2}));
+  EXPECT_EQ(padded("edge", {-1, 2}), (Numbers{2, 3, 3, 3}));
   EXPECT_EQ(values_of(run_op("pad", {kX, ints({1, 0}), f32({}, {9}), ints({-1})})[0]),
             (Numbers{9, 1, 2, 3, 9, 4, 5, 6}));
 }

@@ -23,7 +23,7 @@ constexpr AttrSpec kAttrs[] = {
     {"ngram_indexes", AttrSpec::Kind::kInts, "", "for each n-gram of the pool, its place in the result"},
     {"pool_int64s", AttrSpec::Kind::kInts, "[]", "the n-grams one after the other, for numbers"},
     {"pool_strings", AttrSpec::Kind::kStrings, "[]", "the n-grams one after the other, for words"},
-    {"weights", AttrSpec::Kind::kFloats, "[]", "for each place of the result, its weight; empty: 1"}};
+    {"weights", AttrSpec::Kind::kFloats, "[]", "for each n-gram of the pool, its weight; empty: 1"}};
 
 // The pool cut into n-grams: group n - 1 holds the n-grams of n parts, each with its number.
 template <typename T>
@@ -71,9 +71,9 @@ Result<std::vector<TensorType>> infer(const InferContext& ctx) {
   if (words == ctx.attrs.texts("pool_strings").empty() || words != ctx.attrs.integers("pool_int64s").empty())
     return invalid_argument("{} should come with {} alone", rule.describe(0), words ? "pool_strings" : "pool_int64s");
   NEREID_TRY(const int64_t size, result_size(ctx.attrs));
-  const auto weights = static_cast<int64_t>(ctx.attrs.reals("weights").size());
-  if (weights != 0 && weights < size)
-    return invalid_argument("there are {} weights for a result of {} places", weights, size);
+  const size_t weights = ctx.attrs.reals("weights").size();
+  if (weights != 0 && weights != ctx.attrs.integers("ngram_indexes").size())
+    return invalid_argument("there are {} weights for {} n-grams", weights, ctx.attrs.integers("ngram_indexes").size());
   if (rule.rank(0) == 1) return std::vector<TensorType>{{DType::f32, Shape{size}}};
   NEREID_RETURN_IF_ERROR(rule.has_rank(0, 2));
   return std::vector<TensorType>{{DType::f32, Shape{rule.dim(0, 0), size}}};
@@ -83,41 +83,45 @@ DType dtype_of(const InferContext&, size_t) {
   return DType::f32;
 }
 
+// Adds how often each known n-gram of n parts stands in the text.
+template <typename T>
+void count_grams(const T* text, int64_t length, int64_t n, int64_t most_skipped,
+                 const std::map<std::vector<T>, size_t>& known, std::vector<double>& counts) {
+  if (known.empty()) return;
+  std::vector<T> gram(static_cast<size_t>(n));
+  // One part alone has no gaps, so it is counted once; further apart than the text is long there is nothing.
+  const int64_t widest = n == 1 ? 1 : (length - 1) / (n - 1);
+  for (int64_t step = 1; step <= widest && step - 1 <= most_skipped; ++step)
+    for (int64_t at = 0; at + (n - 1) * step < length; ++at) {
+      for (int64_t i = 0; i < n; ++i) gram[static_cast<size_t>(i)] = text[at + i * step];
+      if (const auto found = known.find(gram); found != known.end()) counts[found->second] += 1;
+    }
+}
+
 template <typename T>
 Status count(const EvalContext& ctx, const T* x, const std::vector<T>& values) {
   NEREID_TRY(const Pool<T> pool, read_pool(ctx.attrs, values));
   const std::vector<int64_t>& places = ctx.attrs.integers("ngram_indexes");
   const int64_t length = ctx.inputs[0].row_elements();
   const int64_t size = ctx.outputs[0].row_elements();
-  Elements<float> y(ctx.outputs[0].elements());
+  const std::string& mode = ctx.attrs.text("mode");
+  const std::vector<double>& weights = ctx.attrs.reals("weights");
+  Elements<double> y(ctx.outputs[0].elements(), 0.0);
+  std::vector<double> counts(places.size());
   const int64_t least = std::max<int64_t>(ctx.attrs.integer("min_gram_length"), 1);
   const int64_t most = std::min<int64_t>(ctx.attrs.integer("max_gram_length"), static_cast<int64_t>(pool.size()));
   for (int64_t row = 0; row < ctx.inputs[0].rows(); ++row) {
-    const T* text = x + row * length;
-    for (int64_t n = least; n <= most; ++n) {
-      const auto& known = pool[static_cast<size_t>(n - 1)];
-      if (known.empty()) continue;
-      std::vector<T> gram(static_cast<size_t>(n));
-      // One part alone has no gaps, so it is counted once; further apart than the text is long there is nothing.
-      for (int64_t step = 1; step <= length && step - 1 <= ctx.attrs.integer("max_skip_count"); ++step) {
-        if (n > 1 && step > (length - 1) / (n - 1)) break;
-        for (int64_t at = 0; at + (n - 1) * step < length; ++at) {
-          for (int64_t i = 0; i < n; ++i) gram[static_cast<size_t>(i)] = text[at + i * step];
-          if (const auto found = known.find(gram); found != known.end()) y[row * size + places[found->second]] += 1;
-        }
-        if (n == 1) break;
-      }
+    std::ranges::fill(counts, 0);
+    for (int64_t n = least; n <= most; ++n)
+      count_grams(x + row * length, length, n, ctx.attrs.integer("max_skip_count"), pool[static_cast<size_t>(n - 1)],
+                  counts);
+    for (size_t i = 0; i < counts.size(); ++i) {
+      if (counts[i] == 0) continue;
+      const double weight = weights.empty() ? 1 : weights[i];
+      y[row * size + places[i]] += mode == "TF" ? counts[i] : mode == "IDF" ? weight : counts[i] * weight;
     }
   }
-  const std::string& mode = ctx.attrs.text("mode");
-  const std::vector<double>& weights = ctx.attrs.reals("weights");
-  if (mode != "TF") {
-    for (int64_t i = 0; i < y.size(); ++i) {
-      const auto weight = weights.empty() ? 1.0F : static_cast<float>(weights[static_cast<size_t>(i % size)]);
-      y[i] = mode == "TFIDF" ? y[i] * weight : y[i] > 0 ? weight : 0;
-    }
-  }
-  return store<float>(ctx.outputs[0], y);
+  return store<double>(ctx.outputs[0], y);
 }
 
 Status evaluate(const EvalContext& ctx) {

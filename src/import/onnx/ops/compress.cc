@@ -19,4 +19,14 @@ Status import_compress(NodeContext& node) {
   return node.lower("unique", std::move(inputs), {{"axis", axis}, {"sorted", sorted != 0}});
 }
 
+// com.microsoft's Unique: of a list, in order of appearance, with the place of each element and the counts.
+Status import_unique_in_order(NodeContext& node) {
+  NEREID_RETURN_IF_ERROR(node.expect_inputs(1, 1));
+  NEREID_TRY(const std::vector<ValueId> all,
+             node.emit_all("unique", {node.input(0)}, {{"axis", int64_t{0}}, {"sorted", false}}, 4));
+  constexpr size_t kOrder[] = {0, 2, 3};
+  for (size_t i = 0; i < node.output_count() && i < std::size(kOrder); ++i) node.give(i, all[kOrder[i]]);
+  return Status::ok();
+}
+
 }  // namespace nereid::import::onnx

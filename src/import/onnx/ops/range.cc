@@ -5,8 +5,11 @@
 namespace nereid::import::onnx {
 
 Status import_range(NodeContext& node) {
-  NEREID_RETURN_IF_ERROR(node.expect_inputs(3, 3));
-  return node.lower("range", node.inputs());
+  const bool contrib = node.domain() == "com.microsoft";  // there the step may be missing and is 1 then
+  NEREID_RETURN_IF_ERROR(node.expect_inputs(contrib ? 2 : 3, 3));
+  std::vector<ValueId> inputs = node.inputs();
+  if (inputs.size() == 2) inputs.push_back(node.constant_scalar(node.type(inputs[0]).dtype, 1));
+  return node.lower("range", std::move(inputs));
 }
 
 }  // namespace nereid::import::onnx
