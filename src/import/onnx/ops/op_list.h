@@ -54,6 +54,7 @@ Importer import_nhwc_max_pool;
 Importer import_optional;
 Importer import_pad;
 Importer import_prelu;
+Importer import_qattention;
 Importer import_qgemm;
 Importer import_qlinear_average_pool;
 Importer import_qlinear_binary;

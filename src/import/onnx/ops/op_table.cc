@@ -270,6 +270,7 @@ constexpr OpRow kTable[] = {
     {"MultiHeadAttention",        1, import_multi_head_attention, {}, "com.microsoft"},
     {"NhwcMaxPool",               1, import_nhwc_max_pool, {}, "com.microsoft"},
     {"Pad",                       1, nullptr, "pad", "com.microsoft"},
+    {"QAttention",                1, import_qattention, {}, "com.microsoft"},
     {"QGemm",                     1, import_qgemm, {}, "com.microsoft"},
     {"QLinearAdd",                1, import_qlinear_binary, {}, "com.microsoft"},
     {"QLinearAveragePool",        1, import_qlinear_average_pool, {}, "com.microsoft"},

@@ -5,32 +5,32 @@
 #include "import/onnx/ops/quantized.h"
 
 namespace nereid::import::onnx {
-namespace {
-
-// The product in i32 times both scales, and a bias if there is one. Zero points may be absent.
-Status give_scaled(NodeContext& node, std::vector<ValueId> matrices_and_zeros, ValueId a_scale, ValueId b_scale,
-                   ValueId bias) {
+Result<ValueId> scaled_product(NodeContext& node, std::vector<ValueId> matrices_and_zeros, ValueId a_scale,
+                               ValueId b_scale, ValueId bias) {
   NEREID_TRY(const ValueId sums, node.emit("matmul_integer", std::move(matrices_and_zeros)));
   const std::string real(dtype_name(node.type(a_scale).dtype));
   NEREID_TRY(const ValueId wide, node.emit("cast", {sums}, {{"dtype", real}}));
   NEREID_TRY(const ValueId scale, node.emit("mul", {a_scale, b_scale}));
-  if (!bias.valid()) return node.lower("mul", {wide, scale});
   NEREID_TRY(const ValueId scaled, node.emit("mul", {wide, scale}));
-  return node.lower("add", {scaled, bias});
+  if (!bias.valid()) return scaled;
+  return node.emit("add", {scaled, bias});
 }
-
-}  // namespace
 
 Status import_matmul_integer_to_float(NodeContext& node) {
   NEREID_RETURN_IF_ERROR(node.expect_inputs(4, 7));
-  return give_scaled(node, {node.input(0), node.input(1), node.input(4), node.input(5)}, node.input(2), node.input(3),
-                     node.input(6));
+  NEREID_TRY(const ValueId y, scaled_product(node, {node.input(0), node.input(1), node.input(4), node.input(5)},
+                                             node.input(2), node.input(3), node.input(6)));
+  node.give(0, y);
+  return Status::ok();
 }
 
 Status import_dynamic_quantize_matmul(NodeContext& node) {
   NEREID_RETURN_IF_ERROR(node.expect_inputs(3, 5));
   NEREID_TRY(const std::vector<ValueId> a, node.emit_all("dynamic_quantize_linear", {node.input(0)}, {}, 3));
-  return give_scaled(node, {a[0], node.input(1), a[2], node.input(3)}, a[1], node.input(2), node.input(4));
+  NEREID_TRY(const ValueId y,
+             scaled_product(node, {a[0], node.input(1), a[2], node.input(3)}, a[1], node.input(2), node.input(4)));
+  node.give(0, y);
+  return Status::ok();
 }
 
 // Inputs: a, b and their scales and zero points; a bias of i32 in units of both scales; the result's scale and zero
