@@ -40,6 +40,7 @@ def arguments():
     parser.add_argument("--match", default="", metavar="REGEX", help="only cases whose GROUP/NAME it is found in")
     parser.add_argument("--group", action="append", choices=[*GROUPS, "light"], help="only this group; repeatable")
     parser.add_argument("--jobs", type=int, default=min(2, os.cpu_count() or 1), metavar="N")
+    parser.add_argument("--threads", type=int, default=1, metavar="N", help="of each run (1)")
     parser.add_argument("--nereid", type=Path, default=ROOT / "build" / "bin" / "nereid", metavar="PATH")
     parser.add_argument("--timeout", type=float, default=0, metavar="S",
                         help="seconds a run may take (60; of the group real 900)")
@@ -74,7 +75,7 @@ class Runner:
         """Runs one data set; the reason why it did not end well, or None."""
         seconds = self.options.timeout or (900 if case.group == "real" else 60)
         command = [str(self.options.nereid), "infer", str(case.model), "--inputs", f"@{inputs}", "--outputs",
-                   str(outputs), "--quiet"]
+                   str(outputs), "--threads", str(self.options.threads), "--quiet"]
         with subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
                               cwd=inputs.parent) as process:
             limit = int(self.options.memory * GIB)
@@ -130,27 +131,29 @@ class Runner:
                 shutil.rmtree(outputs, ignore_errors=True)
 
 
-def report(results, expected, options):
-    """Prints the groups and what failed; the exit code."""
-    unexpected = [label for label, why in results.items() if why and label not in expected]
-    stale = [label for label, why in results.items() if not why and label in expected]
+def tell(label, why, expected, options):
+    """A line for a case that is worth one, when it is done."""
     if options.failed:
-        print("\n".join(label for label, why in results.items() if why))
-        return 1 if unexpected or stale else 0
-    for label, why in results.items():
-        if why and label not in expected:
-            print(f"FAILED   {label}: {why}")
-        elif why:
-            print(f"expected {label}: {expected[label]}" + (f" [{why}]" if options.verbose else ""))
-        elif options.verbose:
-            print(f"passed   {label}")
-    for label in stale:
-        print(f"STALE    {label}: {EXPECTED.name} says '{expected[label]}', but it passes; drop the line")
+        line = label if why else ""
+    elif why and label in expected:
+        line = f"expected {label}: {expected[label]}" + (f" [{why}]" if options.verbose else "")
+    elif why:
+        line = f"FAILED   {label}: {why}"
+    elif label in expected:
+        line = f"STALE    {label}: {EXPECTED.name} says '{expected[label]}', but it passes; drop the line"
+    else:
+        line = f"passed   {label}" if options.verbose else ""
+    if line:
+        print(line, flush=True)
+
+
+def sum_up(results, expected, options):
+    """A line a group; the exit code."""
     for group in GROUPS:
         mine = [why for label, why in results.items() if label.startswith(group + "/")]
-        if mine:
-            print(f"{group} {sum(1 for why in mine if not why)}/{len(mine)}")
-    return 1 if unexpected or stale else 0
+        if mine and not options.failed:
+            print(f"{group} {sum(1 for why in mine if not why)}/{len(mine)}", flush=True)
+    return 1 if any(bool(why) != (label in expected) for label, why in results.items()) else 0
 
 
 def main():
@@ -175,16 +178,22 @@ def main():
         folder = options.keep or Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="nereid-onnx-")))
         runner = Runner(options, folder.resolve())
         pool = stack.enter_context(ThreadPoolExecutor(options.jobs))
-        why = []
-        for done, one in enumerate(pool.map(runner.run, cases), 1):
-            why.append(one)
+        results = {}
+        stack.callback(pool.shutdown, cancel_futures=True)  # what is left when Ctrl-C comes
+        for done, (case, why) in enumerate(zip(cases, pool.map(runner.run, cases)), 1):
+            results[case.label] = why
+            tell(case.label, why, expected, options)
             if sys.stderr.isatty():
                 print(f"\r{done}/{len(cases)}", end="\r", file=sys.stderr, flush=True)
-    code = report({case.label: one for case, one in zip(cases, why)}, expected, options)
+    code = sum_up(results, expected, options)
     print(f"{len(cases)} cases in {time.monotonic() - start:.0f} s", file=sys.stderr)
     return code
 
 
 if __name__ == "__main__":
-    with contextlib.suppress(BrokenPipeError):
+    try:
         sys.exit(main())
+    except KeyboardInterrupt:
+        sys.exit(130)
+    except BrokenPipeError:
+        os._exit(1)
