@@ -25,8 +25,8 @@ Result<Tensor> Tensor::zeros(DType dtype, std::vector<int64_t> sizes) {
   constexpr int64_t kMost = int64_t{1} << 36;
   const int64_t cost = dtype == DType::string ? *elements * static_cast<int64_t>(sizeof(std::string)) : bytes;
   if (*elements > kMost || cost > kMost)
-    return exhausted("a tensor {}{} is larger than {} GiB", dtype_name(dtype), Shape::of(t.sizes).to_string(),
-                     kMost >> 30);
+    return invalid_argument("a tensor {}{} is larger than {} GiB", dtype_name(dtype), Shape::of(t.sizes).to_string(),
+                            kMost >> 30);
   if (dtype == DType::string) {
     t.strings.resize(static_cast<size_t>(*elements));
   } else {

@@ -12,6 +12,8 @@
 namespace nereid::import::onnx {
 namespace {
 
+constexpr int64_t kNewestOpset = 28;  // of the standard's own operators
+
 Status apply_shape(ops::TensorType& type, const std::string& name, const std::vector<int64_t>& sizes) {
   const Shape given = Shape::of(sizes);
   bool fits = type.is_tensor() && (!type.shape.is_ranked() || type.shape.rank() == given.rank());
@@ -65,8 +67,11 @@ Result<OnnxModel> import_bytes(std::string_view bytes, const std::string& folder
   OnnxModel out{.graph = graph::Graph(proto.graph().name().empty() ? "main" : proto.graph().name())};
   out.ir_version = proto.ir_version();
   out.opsets = read_opsets(proto.opset_import());
-  out.producer = proto.producer_version().empty() ? proto.producer_name()
-                                                  : fmt::format("{} {}", proto.producer_name(), proto.producer_version());
+  if (const auto it = out.opsets.find(""); it != out.opsets.end() && (it->second < 1 || it->second > kNewestOpset))
+    return unsupported("the file is of opset {}; 1 to {} are read", it->second, kNewestOpset);
+  out.producer = proto.producer_version().empty()
+                     ? proto.producer_name()
+                     : fmt::format("{} {}", proto.producer_name(), proto.producer_version());
   out.description = proto.doc_string();
   for (const auto& entry : proto.metadata_props()) out.metadata[entry.key()] = entry.value();
 

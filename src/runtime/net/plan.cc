@@ -13,14 +13,15 @@
 namespace nereid::runtime {
 namespace {
 
-constexpr int64_t kMostPeeked = 1024;        // elements of a value whose numbers a plan may hang on
-constexpr int64_t kMostFolded = 4 << 20;     // bytes that a plan keeps of one computed value
+constexpr int64_t kMostPeeked = 1024;     // elements of a value whose numbers a plan may hang on
+constexpr int64_t kMostFolded = 4 << 20;  // bytes that a plan keeps of one computed value
 constexpr int64_t kMostBytes = int64_t{1} << 40;
 constexpr int64_t kAlignment = 64;
 
 // Ops whose result is their first input under other sizes.
 bool is_alias(const ops::OpDef& op) {
-  static constexpr std::string_view kAliases[] = {"reshape_to", "reshape", "flatten", "squeeze", "unsqueeze", "identity"};
+  static constexpr std::string_view kAliases[] = {"reshape_to", "reshape",   "flatten",
+                                                  "squeeze",    "unsqueeze", "identity"};
   return std::ranges::find(kAliases, op.name) != std::end(kAliases);
 }
 
@@ -186,7 +187,8 @@ class Planner final : public NetBinder {
     }
     for (const ops::TensorType& t : types) {
       const auto bytes = dtype_bytes(t.dtype, t.shape.elements().value_or(-1));
-      if (!bytes || *bytes > kMostBytes) return exhausted("{}: a result of type {} is too large", where, t.to_string());
+      if (!bytes || *bytes > kMostBytes)
+        return invalid_argument("{}: a result of type {} is larger than 1 TiB", where, t.to_string());
     }
     if (fold(node, in, types)) return Outcome::kGoOn;
     return place_step(id, node, types, at);
@@ -284,19 +286,18 @@ class Planner final : public NetBinder {
                                   memory.arena_bytes >= (4 << 20) ? PageSize::kHuge : PageSize::kDefault));
     }
     for (Local& v : values_)
-      if (v.kind == Local::Kind::kArena)
-        v.data = plan_->arena.data() + memory.offsets[static_cast<size_t>(v.buffer)];
+      if (v.kind == Local::Kind::kArena) v.data = plan_->arena.data() + memory.offsets[static_cast<size_t>(v.buffer)];
     // Everything that this plan makes.
     for (size_t i = plan_->begin; i < plan_->end; ++i) {
       if (plan_->ends_dynamic && i + 1 == plan_->end) break;
       for (graph::ValueId out : graph().node(order[i]).outputs) {
         const Local& v = values_[index(out)];
-        plan_->made.push_back({out,
-                               {.kind = v.kind == Local::Kind::kKnown && v.is_network_constant
-                                            ? NetValue::Kind::kConstant
-                                            : NetValue::Kind::kTensor,
-                                .type = v.type,
-                                .data = v.data}});
+        plan_->made.push_back(
+            {out,
+             {.kind = v.kind == Local::Kind::kKnown && v.is_network_constant ? NetValue::Kind::kConstant
+                                                                             : NetValue::Kind::kTensor,
+              .type = v.type,
+              .data = v.data}});
         if (v.alias_of.valid()) aliases_.push_back({plan_->made.size() - 1, v.alias_of});
       }
     }
@@ -371,8 +372,7 @@ class Planner final : public NetBinder {
 
 Status NetBinder::expect_f32(std::span<const graph::ValueId> ids) const {
   for (graph::ValueId id : ids)
-    if (id.valid() && dtype(id) != DType::f32)
-      return unsupported("an operand is {}, not f32", dtype_name(dtype(id)));
+    if (id.valid() && dtype(id) != DType::f32) return unsupported("an operand is {}, not f32", dtype_name(dtype(id)));
   return Status::ok();
 }
 

@@ -131,6 +131,16 @@ class InferTest(ProgramTest):
         unknown = self.write("unknown.onnx", onnx.model([onnx.node("Frobnicate", ["x"], ["y"])], [("x", ROW)], [("y", ROW)]))
         self.refused(unknown, "--inputs", f"x={self.x}", "--outputs", self.out, words=["Frobnicate"])
 
+    def test_models_that_ask_for_too_much(self):
+        huge = onnx.tensor("s", onnx.INT64, [1], struct.pack("<q", 1 << 40))
+        asks = self.write("huge.onnx", onnx.model([onnx.node("ConstantOfShape", ["s"], ["y"])], [], [("y", ROW)], [huge]))
+        self.refused(asks, "--outputs", self.out, words=["1099511627776"])
+        claims = self.write("claims.onnx", onnx.model([onnx.node("Identity", ["c"], ["y"])], [], [("y", ROW)],
+                                                      [onnx.tensor("c", onnx.FLOAT, [1 << 40], b"")]))
+        self.refused(claims, "--outputs", self.out, words=["'c'"])
+        newer = self.write("newer.onnx", onnx.model([onnx.node("Neg", ["x"], ["y"])], [("x", ROW)], [("y", ROW)], opset=99))
+        self.refused(newer, "--inputs", f"x={self.x}", "--outputs", self.out, words=["opset 99"])
+
     def test_earlier_results_go_and_other_files_stay(self):
         self.nereid("infer", self.add, "--inputs", f"x={self.x}", "--outputs", self.out)
         (self.out / "mine.txt").write_text("mine")
