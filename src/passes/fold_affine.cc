@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // fold_affine: y = s x + t with constants, one s and t a channel, moves into the weights and bias of the convolution or
-// dense layer before it: batch norm, products and sums. A batch norm that stays is a product and a sum.
+// dense layer before it, or after it: batch norm, products and sums. A batch norm that stays is a product and a sum.
+#include <algorithm>
 #include <cmath>
 #include <span>
 
@@ -164,6 +165,85 @@ Result<ValueId> as_product_and_sum(Edit& edit, NodeId id, const Affine& affine) 
   return sum;
 }
 
+bool is_padded(const Node& conv) {
+  const std::string& mode = conv.attrs.text("auto_pad");
+  if (mode != "NOTSET") return mode != "VALID";
+  return std::ranges::any_of(conv.attrs.integers("pads"), [](int64_t p) { return p != 0; });
+}
+
+// The layer with what is done to its input before built in: w (s x + t) + b = (w s) x + (w t + b). Invalid: there is
+// nothing.
+Result<ValueId> from_input(Edit& edit, NodeId id) {
+  const Node layer = edit.graph().node(id);
+  const bool conv = layer.op->name == "conv";
+  const ValueId x = layer.inputs[0];
+  const Node* before = edit.maker(x);
+  if (before == nullptr || before->op->name == "batch_normalization" || !edit.is_ranked(x) || !edit.single_use(x))
+    return ValueId{};
+  const auto affine = read(edit, *before, conv ? 1 : edit.rank(x) - 1);
+  if (!affine) return ValueId{};
+  const bool shifts = std::ranges::any_of(affine->shift, [](double t) { return t != 0; });
+  if (shifts && conv && is_padded(layer)) return unsupported("the padding is not shifted");
+  const graph::Value old = edit.value(layer.inputs[1]);
+  if (old.type.dtype != DType::f32 || old.data.parts.size() != 1) return unsupported("%{} is not f32", old.name);
+  const std::vector<int64_t> sizes = old.type.shape.sizes();
+  // The weight as [outputs, inputs of a group, taps] with steps.
+  const bool transposed = !conv && layer.attrs.boolean("transposed");
+  const int64_t outputs = conv || transposed ? sizes[0] : sizes[1];
+  const int64_t inputs = conv || transposed ? sizes[1] : sizes[0];
+  const int64_t taps = old.type.shape.elements().value_or(0) / std::max<int64_t>(1, outputs * inputs);
+  const int64_t groups = conv ? layer.attrs.integer("group") : 1;
+  const int64_t output_step = conv || transposed ? inputs * taps : 1, input_step = conv || transposed ? taps : outputs;
+  if (static_cast<int64_t>(affine->scale.size()) != inputs * groups || outputs % groups != 0)
+    return internal("{} channels and {} of {}", affine->scale.size(), inputs, groups);
+  std::vector<double> bias(static_cast<size_t>(outputs), 0);
+  if (layer.inputs[2].valid()) {
+    const auto known = edit.numbers(layer.inputs[2]);
+    if (!known || known->size() != bias.size()) return unsupported("the bias is not known");
+    bias = *known;
+  }
+  const auto given = old.data.parts[0].span<float>();
+  std::vector<float> w(given.begin(), given.end());
+  for (int64_t o = 0; o < outputs; ++o)
+    for (int64_t i = 0; i < inputs; ++i) {
+      const auto channel = static_cast<size_t>(o / (outputs / groups) * inputs + i);
+      float* at = w.data() + o * output_step + i * input_step;
+      for (int64_t k = 0; k < taps; ++k) {
+        bias[static_cast<size_t>(o)] += at[k] * affine->shift[channel];
+        at[k] *= static_cast<float>(affine->scale[channel]);
+      }
+    }
+  std::vector<ValueId> arguments = layer.inputs;
+  arguments[0] = affine->x;
+  arguments[1] = edit.graph().add_constant_f32(old.name, std::move(w), sizes);
+  if (shifts)
+    arguments[2] = edit.constant(
+        layer.inputs[2].valid() ? edit.value(layer.inputs[2]).name : edit.value(layer.outputs[0]).name + ".bias",
+        DType::f32, {outputs}, bias);
+  NEREID_TRY(const ValueId y, edit.insert(id, layer.op->name, arguments, layer.attrs));
+  NEREID_RETURN_IF_ERROR(edit.replace(layer.outputs[0], y));
+  for (size_t i : {1, 2})
+    if (layer.inputs[i].valid()) edit.take_name(layer.inputs[i], arguments[i]);
+  return y;
+}
+
+void fold_inputs(Edit& edit) {
+  graph::Graph& g = edit.graph();
+  const std::vector<NodeId> order = g.order();
+  for (NodeId first : order) {
+    NodeId id = first;
+    while (g.node(id).op != nullptr && (g.node(id).op->name == "conv" || g.node(id).op->name == "dense") &&
+           edit.has_data(g.node(id).inputs[1])) {
+      std::string where = edit.where(id);
+      const auto now = from_input(edit, id);
+      if (now.is_ok() && !now->valid()) break;
+      edit.record(std::move(where), now.status(), "with what was done to its input");
+      if (!now.is_ok()) break;
+      id = g.value(*now).producer;
+    }
+  }
+}
+
 }  // namespace
 
 Status fold_affine(graph::Graph& g, PassContext& context) {
@@ -189,6 +269,7 @@ Status fold_affine(graph::Graph& g, PassContext& context) {
     if (now.is_ok()) what = fmt::format("into the {}", edit.maker(*now)->op->name);
     edit.record(std::move(where), now.status(), std::move(what));
   }
+  fold_inputs(edit);
   return Status::ok();
 }
 

@@ -157,10 +157,75 @@ Result<ValueId> build(Edit& edit, NodeId id) {
   return y;
 }
 
+// Which of the things stacked along dimension 0 a reader takes, and where it ends up without that dimension.
+struct Taken {
+  int64_t index = -1;
+  ValueId value;
+};
+Taken taken(const Edit& edit, NodeId reader) {
+  const graph::Graph& g = edit.graph();
+  const Node& node = g.node(reader);
+  const auto one = [&](ValueId v) {
+    const auto list = edit.integers(v);
+    return list && list->size() == 1 ? std::optional((*list)[0]) : std::nullopt;
+  };
+  if (node.op->name == "gather" && node.attrs.integer("axis") == 0 && edit.type(node.inputs[1]).shape.rank() == 0) {
+    const auto index = one(node.inputs[1]);
+    return index ? Taken{*index, node.outputs[0]} : Taken{};
+  }
+  if (node.op->name == "slice" && node.inputs[3].valid() && one(node.inputs[3]) == 0) {
+    const auto start = one(node.inputs[1]), end = one(node.inputs[2]);
+    const ValueId cut = node.outputs[0];
+    if (!start || !end || *start < 0 || *end != *start + 1 || !edit.single_use(cut)) return {};
+    const Node& user = g.node(g.users(cut)[0]);
+    const bool squeezed = user.op->name == "squeeze" || user.op->name == "reshape";
+    return squeezed && edit.rank(user.outputs[0]) == edit.rank(cut) - 1 ? Taken{*start, user.outputs[0]} : Taken{};
+  }
+  return {};
+}
+
+// q, k and v in one: rows [N, T, 3 H D] as [N, T, 3, H, D], transposed to [3, N, H, T, D] and taken apart. The rows are
+// split instead, and each part has heads of its own.
+Status unstack(Edit& edit, NodeId id) {
+  graph::Graph& g = edit.graph();
+  const Node node = g.node(id);
+  const Node* reshape = edit.made_by(node.inputs[0], "reshape");
+  if (node.attrs.integers("permutation") != std::vector<int64_t>{2, 0, 3, 1, 4} || reshape == nullptr ||
+      !edit.is_ranked(reshape->inputs[0]) || edit.rank(reshape->inputs[0]) != 3)
+    return Status::ok();
+  const ValueId rows = reshape->inputs[0];
+  const Shape from = edit.type(rows).shape, to = edit.type(node.inputs[0]).shape;
+  if (!same_size(from[0], to[0]) || !same_size(from[1], to[1]) || !to[2].is_static() || !to[3].is_static() ||
+      !to[4].is_static() || g.is_output(node.outputs[0]))
+    return Status::ok();
+  std::vector<Taken> readers;
+  for (NodeId reader : g.users(node.outputs[0])) {
+    readers.push_back(taken(edit, reader));
+    if (readers.back().index < 0 || readers.back().index >= to[2].size()) return Status::ok();
+  }
+  std::string where = edit.where(id);
+  NEREID_TRY(const auto parts,
+             g.insert_node(id, "split_along", {rows}, {{"axis", int64_t{2}}, {"num_outputs", to[2].size()}},
+                           edit.value(rows).name + ".part"));
+  for (const Taken& reader : readers) {
+    const std::vector<int64_t> shape{0, 0, to[3].size(), to[4].size()};
+    NEREID_TRY(const ValueId heads,
+               edit.insert(id, "reshape", {parts[static_cast<size_t>(reader.index)]}, {{"shape", shape}}));
+    NEREID_TRY(const ValueId moved,
+               edit.insert(id, "transpose", {heads}, {{"permutation", std::vector<int64_t>{0, 2, 1, 3}}}));
+    NEREID_RETURN_IF_ERROR(edit.replace(reader.value, moved));
+  }
+  edit.fired(std::move(where), "parts of rows");
+  return Status::ok();
+}
+
 }  // namespace
 
 Status fuse_attention(graph::Graph& g, PassContext& context) {
   Edit edit(g, context);
+  const std::vector<NodeId> before = g.order();
+  for (NodeId id : before)
+    if (g.node(id).op != nullptr && g.node(id).op->name == "transpose") NEREID_RETURN_IF_ERROR(unstack(edit, id));
   const std::vector<NodeId> order = g.order();
   for (NodeId id : order) {
     if (g.node(id).op == nullptr || g.node(id).op->name != "matmul") continue;

@@ -6,6 +6,7 @@
 
 #include "ops/dim_product.h"
 #include "ops/shape_rule.h"
+#include "passes/elementwise.h"
 
 namespace nereid::passes {
 namespace {
@@ -212,6 +213,7 @@ std::optional<Shape> Symbolic::shape_from_values(const Node& node) {
       return std::nullopt;
     return Shape(*limit);
   }
+  if (op == "slice") return sliced(node);
   if (op == "resize" && node.inputs[3].valid() && node.attrs.integers("axes").empty() &&
       node.attrs.text("keep_aspect_ratio_policy") == "stretch") {
     const List* sizes = sizes_of(3);
@@ -238,6 +240,45 @@ std::optional<Shape> Symbolic::shape_from_values(const Node& node) {
   return std::nullopt;
 }
 
+// x[:size] of a dimension of n elements: min(n, size).
+std::optional<Shape> Symbolic::sliced(const Node& node) {
+  const Shape& x = edit_.type(node.inputs[0]).shape;
+  const List *start = values(node.inputs[1]), *end = values(node.inputs[2]);
+  const auto axes = node.inputs[3].valid() ? edit_.integers(node.inputs[3]) : std::optional(std::vector<int64_t>{0});
+  const auto steps = node.inputs[4].valid() ? edit_.integers(node.inputs[4]) : std::optional(std::vector<int64_t>{1});
+  if (!x.is_ranked() || start == nullptr || end == nullptr || *start != List{0} || end->size() != 1 || !axes ||
+      axes->size() != 1 || steps != std::vector<int64_t>{1})
+    return std::nullopt;
+  const Dim& size = (*end)[0];
+  const int64_t axis = (*axes)[0] < 0 ? (*axes)[0] + x.rank() : (*axes)[0];
+  if (size.is_static() || !is_size(size) || axis < 0 || axis >= x.rank()) return std::nullopt;
+  Shape out = x;
+  Dim& dim = out[static_cast<int>(axis)];
+  if (dim == size) return out;
+  if (!dim.is_static() || dim.size() < 2) return std::nullopt;
+  const Dim least = named(fmt::format("min {} {}", dim.size(), size.to_string()));
+  capped_.emplace(least.symbol(), size);
+  dim = least;
+  return out;
+}
+
+// A size and min(n, size) broadcast to the size: either they are equal, or the one of them is 1, and so is the other.
+std::optional<Dim> Symbolic::broadcast_dim(const Node& node, int d) {
+  const int rank = edit_.rank(node.outputs[0]);
+  std::optional<Dim> found;
+  for (ValueId in : node.inputs) {
+    if (!in.valid()) continue;
+    if (!edit_.is_ranked(in)) return std::nullopt;
+    const int at = d - (rank - edit_.rank(in));
+    if (at < 0 || edit_.type(in).shape[at] == Dim(1)) continue;
+    Dim size = edit_.type(in).shape[at];
+    if (const auto it = capped_.find(size.symbol()); it != capped_.end()) size = it->second;
+    if (size.is_static() || size.is_unknown() || (found && !(*found == size))) return std::nullopt;
+    found = size;
+  }
+  return found;
+}
+
 void Symbolic::visit(NodeId id) {
   const Node& node = g_.node(id);
   if (!node.regions.empty()) return;
@@ -252,6 +293,11 @@ void Symbolic::visit(NodeId id) {
     if (type.is_tensor() && type.shape.is_ranked()) {
       for (int d = 0; d < type.shape.rank(); ++d) {
         if (!type.shape[d].is_unknown()) continue;
+        if (is_elementwise(node.op->name))
+          if (const auto size = broadcast_dim(node, d)) {
+            type.shape[d] = *size;
+            continue;
+          }
         std::string window = window_key(node, d);
         if (window.empty()) {
           if (key.empty()) key = describe(node);

@@ -48,7 +48,11 @@ class Symbolic {
   void note_sources(graph::ValueId v);
 
   std::map<std::string, Dim> names_;
+  std::optional<Shape> sliced(const graph::Node& node);
+  std::optional<Dim> broadcast_dim(const graph::Node& node, int d);
+
   std::map<std::string, Source> sources_;
+  std::map<std::string, Dim> capped_;      // of min(n, size) with a number n above 1: the size
   std::set<std::string> taken_, numbers_;  // symbols that exist; those that may be negative
   std::map<int32_t, List> values_;
 };
