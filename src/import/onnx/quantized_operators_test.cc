@@ -135,6 +135,11 @@ TEST(Qattention, without_masks_equal_keys_give_the_mean_of_the_values) {
   const Inputs inputs = {x, w, f32({3}, {0, 0, 0}), scale(1), scale(1)};
   EXPECT_THAT(run("QAttention", inputs, {{"num_heads", int64_t{1}}}), near({4, 4}));
   EXPECT_THAT(run("QAttention", inputs, {{"num_heads", int64_t{1}}, {"unidirectional", int64_t{1}}}), near({2, 4}));
+  // One step before: its value is 7.
+  Inputs later = inputs;
+  later.resize(8);
+  later.push_back(f32({2, 1, 1, 1, 1}, {0, 7}));
+  EXPECT_THAT(run("QAttention", later, {{"num_heads", int64_t{1}}}), near({5, 5}));
   Inputs masked = inputs;
   masked.push_back(tensor_of(DType::i32, {1}, {1}));
   EXPECT_THAT(run("QAttention", masked, {{"num_heads", int64_t{1}}}), near({2, 2}));

@@ -20,7 +20,7 @@ Result<Past> past_of(NodeContext& node) {
   const Shape& shape = node.type(node.input(kPast)).shape;
   Past past{.steps = shape.rank() == 5 ? shape[3] : Dim::unknown()};
   for (int64_t i : {0, 1}) {
-    NEREID_TRY(i == 0 ? past.key : past.value,
+    NEREID_TRY((i == 0 ? past.key : past.value),
                node.emit("gather", {node.input(kPast), node.constant_scalar(DType::i64, static_cast<double>(i))},
                          {{"axis", int64_t{0}}}));
   }
