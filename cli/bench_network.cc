@@ -34,7 +34,7 @@ void declare(CLI::App& app, NetworkArguments& a) {
   add_texts(app, "--inputs", a.session.inputs,
             "NAME=FILE,NAME=FILE or @FILE.json, as for `nereid infer`; what is not given gets random numbers");
   app.add_option("--seed", a.session.seed, "of the random inputs")->capture_default_str();
-  app.add_option("--precision", a.precision, "what is computed in: f32")->capture_default_str();
+  app.add_option("--precision", a.precision, "what products and convolutions multiply in: f32 or bf16; auto: an engine's own, else f32")->capture_default_str();
   app.add_option("--threads,-t", a.threads, "CPU threads, a list (default: all that this process may use)")
       ->delimiter(',');
   app.add_option("--isa", a.isa, "the most that may be used of: baseline, avx2, avx512, amx");
@@ -47,8 +47,8 @@ void declare(CLI::App& app, NetworkArguments& a) {
   app.add_flag("--quiet", a.quiet, "no progress, warnings and errors only");
 }
 
-Status check(const NetworkArguments& a) {
-  NEREID_RETURN_IF_ERROR(compile::check_precision(a.precision));
+Status check(NetworkArguments& a) {
+  NEREID_TRY(a.session.precision, compile::precision_from_name(a.precision == "auto" ? "f32" : a.precision));
   for (const int threads : a.threads)
     if (threads < 0 || threads > kMaxThreads)
       return invalid_argument("--threads must lie between 1 and {}, found {}", kMaxThreads, threads);
@@ -75,7 +75,7 @@ Result<NetworkReport> measure(const NetworkArguments& a, int threads) {
                                        progress.add(1);
                                      }}));
   NetworkReport report{.model = a.model,
-                       .precision = "f32",
+                       .precision = std::string(compile::precision_name(session.network.network->precision())),
                        .isa = std::string(isa_name(session.network.network->kernels().isa)),
                        .threads = pool.size(),
                        .is_engine = session.is_engine,

@@ -42,7 +42,7 @@ std::string report_text(const compile::NetworkBuild& build, const std::string& e
 
 int build_command(Arguments args) {
   CLI::App app("Makes an engine of an ONNX file: imported, optimised, its weights packed.", "nereid build");
-  std::string model, engine;
+  std::string model, engine, precision = "f32";
   std::vector<std::string> shapes;
   int threads = 0;
   bool json = false, quiet = false, explain = false;
@@ -50,6 +50,7 @@ int build_command(Arguments args) {
   app.add_option("-o,--output", engine, "the engine file to write")->required();
   add_texts(app, "--shapes,--opt-shapes", shapes,
             "NAME:1x3x224x224,NAME:...; fixes sizes that the file leaves open; repeatable");
+  app.add_option("--precision", precision, "what products and convolutions multiply in: f32 or bf16 (sums are f32)");
   app.add_option("--threads", threads, "how many threads compute; 0: as many as there are cores");
   app.add_flag("--explain", explain, "what every pass did and what it refused, with reasons");
   app.add_flag("--json", json, "one JSON object on stdout");
@@ -60,8 +61,11 @@ int build_command(Arguments args) {
   if (!path.is_ok()) return fail(path.status());
   const auto sizes = compile::parse_input_shapes(shapes);
   if (!sizes.is_ok()) return fail(sizes.status());
+  const auto multiply_in = compile::precision_from_name(precision);
+  if (!multiply_in.is_ok()) return fail(multiply_in.status());
   ThreadPool pool({.threads = threads});
-  const compile::NetworkOptions options{.import = {.shapes = *sizes, .overridden = {}}, .disabled_passes = {}, .isa = {}};
+  const compile::NetworkOptions options{
+      .import = {.shapes = *sizes, .overridden = {}}, .disabled_passes = {}, .precision = *multiply_in, .isa = {}};
   const Result<compile::NetworkBuild> build = compile::build_network(*path, engine, options, pool);
   if (!build.is_ok()) return fail(build.status());
   if (quiet) return kDone;

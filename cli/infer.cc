@@ -47,6 +47,8 @@ int infer_command(Arguments args) {
             "what they decide is computed before the run; repeatable");
   app.add_option("--random", request.random_seed, "random numbers for inputs that are not given, by this seed");
   app.add_option("--threads", request.threads, "how many threads compute; 0: as many as there are cores");
+  app.add_option("--precision", request.precision,
+                 "what products and convolutions multiply in: f32 or bf16 (sums are f32; an engine has its own)");
   bool as_is = false;
   app.add_flag("--no-optimise", as_is, "run the nodes of the file one by one, as it has them");
   app.add_flag("--json", json, "one JSON object on stdout: times, warnings and what outputs.json says");

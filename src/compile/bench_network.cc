@@ -55,6 +55,7 @@ Result<TimedRuns> time_runs(const NetworkSession& session, runtime::NetContext& 
                             const std::function<void()>& tick) {
   TimedRuns out;
   Pulse pulse(tick);
+  SystemClock clock;
   int64_t start = now_ns();
   NEREID_RETURN_IF_ERROR(set_inputs(session, context));
   NEREID_RETURN_IF_ERROR(context.run());
@@ -64,6 +65,7 @@ Result<TimedRuns> time_runs(const NetworkSession& session, runtime::NetContext& 
   while (now < warm_until) {
     NEREID_RETURN_IF_ERROR(context.run());
     now = now_ns();
+    ++out.warmup_runs;
     NEREID_RETURN_IF_ERROR(pulse.beat(now));
   }
 
@@ -80,6 +82,7 @@ Result<TimedRuns> time_runs(const NetworkSession& session, runtime::NetContext& 
     now = now_ns();
     run.end_ns = now - start;
     out.runs.push_back(run);
+    if (options.idle_ms > 0) clock.sleep_until(now + static_cast<int64_t>(options.idle_ms * kNsPerMs));
     NEREID_RETURN_IF_ERROR(pulse.beat(now));
   }
   out.wall_ms = static_cast<double>(now_ns() - start) / kNsPerMs;
@@ -148,13 +151,6 @@ Latencies summarize(std::vector<double> values) {
   out.p99 = percentile(values, 99);
   out.max = values.back();
   return out;
-}
-
-Status check_precision(const std::string& precision) {
-  if (precision == "f32" || precision == "auto") return Status::ok();
-  if (precision == "bf16" || precision == "int8")
-    return unsupported("networks are computed in f32 in this version; {} comes with a later one", precision);
-  return invalid_argument("'{}' is no precision; f32 is one, and auto takes the model's own", precision);
 }
 
 Result<NetworkBench> bench_network(const NetworkSession& session, ThreadPool& pool, const BenchOptions& options) {

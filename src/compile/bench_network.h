@@ -16,6 +16,7 @@ struct TimingOptions {
   int64_t iterations = 10;
   double duration_s = 3;
   double warmup_ms = 200;
+  double idle_ms = 0;  // waited after each timed run
 };
 
 // Nanoseconds since the first run began.
@@ -27,6 +28,7 @@ struct RunTime {
 
 struct TimedRuns {
   double first_ms = 0;  // the first run of all: plans are made, weights packed
+  int64_t warmup_runs = 0;
   std::vector<RunTime> runs;
   double wall_ms = 0;  // of the runs together
   double cpu_ms = 0;   // of all threads of this process meanwhile
@@ -68,9 +70,6 @@ struct NetworkBench {
   std::vector<std::string> notes;  // what runs on reference evaluators and why
   int64_t plan_bytes = 0, packed_bytes = 0;
 };
-
-// Refuses, with a sentence, what cannot be computed in.
-Status check_precision(const std::string& precision);
 
 struct BenchOptions {
   TimingOptions timing;

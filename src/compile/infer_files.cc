@@ -42,7 +42,8 @@ Result<InferReport> infer_files(const InferRequest& request) {
   NEREID_TRY(const InputShapes shapes, parse_input_shapes(request.shapes));
 
   const int64_t start_ns = now_ns();
-  NetworkOptions options{.import = {.shapes = shapes}, .optimise = request.optimise};
+  NEREID_TRY(const runtime::NetPrecision precision, precision_from_name(request.precision));
+  NetworkOptions options{.import = {.shapes = shapes}, .optimise = request.optimise, .precision = precision};
   for (const auto& [name, file] : files) options.import.overridden.insert(name);
   ThreadPool pool({.threads = request.threads});
   NEREID_TRY(const OpenedNetwork model, open_network(request.model, options, pool));

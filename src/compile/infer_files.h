@@ -19,6 +19,7 @@ struct InferRequest {
   std::optional<uint64_t> random_seed;  // inputs that are not given get random numbers
   std::string outputs;                  // the folder
   int threads = 0;                      // 0: as many as there are cores
+  std::string precision = "f32";        // or "bf16"
   bool optimise = true;                 // false: the nodes of the file one by one
 };
 

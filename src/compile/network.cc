@@ -7,6 +7,16 @@
 
 namespace nereid::compile {
 
+Result<runtime::NetPrecision> precision_from_name(const std::string& name) {
+  if (name == "f32") return runtime::NetPrecision::kF32;
+  if (name == "bf16") return runtime::NetPrecision::kBF16;
+  return invalid_argument("there is no precision '{}' here; networks run in f32 or bf16", name);
+}
+
+std::string_view precision_name(runtime::NetPrecision precision) {
+  return precision == runtime::NetPrecision::kBF16 ? "bf16" : "f32";
+}
+
 Result<OpenedNetwork> open_network(const std::string& path, const NetworkOptions& options) {
   OpenedNetwork out;
   const int64_t start_ns = now_ns();
@@ -24,7 +34,8 @@ Result<OpenedNetwork> open_network(const std::string& path, const NetworkOptions
   }
   out.nodes_optimised = static_cast<int64_t>(model.graph.order().size());
   NEREID_TRY(const Isa best, best_isa(read_cpu_info()));
-  out.network = runtime::Network::create(std::move(model.graph), std::move(model.storage), options.isa.value_or(best));
+  out.network = runtime::Network::create(std::move(model.graph), std::move(model.storage), options.isa.value_or(best),
+                                         options.precision);
   out.import_ms = static_cast<double>(imported_ns - start_ns) / 1e6;
   out.optimise_ms = static_cast<double>(now_ns() - imported_ns) / 1e6;
   return out;

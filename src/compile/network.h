@@ -20,8 +20,13 @@ struct NetworkOptions {
   import::onnx::ImportOptions import;  // sizes that are fixed before anything is optimised, initializers kept as inputs
   bool optimise = true;                // false: the nodes of the file as they are
   std::set<std::string, std::less<>> disabled_passes;
+  runtime::NetPrecision precision = runtime::NetPrecision::kF32;  // an engine has its own
   std::optional<Isa> isa;  // nothing: the best of this machine
 };
+
+// "f32" or "bf16". kInvalidArgument names what there is.
+Result<runtime::NetPrecision> precision_from_name(const std::string& name);
+std::string_view precision_name(runtime::NetPrecision precision);
 
 struct NamedType {
   std::string name;

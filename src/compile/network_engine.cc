@@ -200,6 +200,7 @@ Result<NetworkBuild> build_network(const std::string& path, const std::string& e
   Json info = {{"producer", "nereid"},
                {"kind", "network"},
                {"isa", std::string(isa_name(build.opened.network->kernels().isa))},
+               {"precision", std::string(precision_name(build.opened.network->precision()))},
                {"source", {{"file", std::filesystem::path(path).filename().string()}}},
                {"inputs", types_json(build.opened.inputs)},
                {"outputs", types_json(build.opened.outputs)},
@@ -277,8 +278,9 @@ Result<OpenedNetwork> load_network(engine::EngineFile file, const NetworkOptions
   out.nodes_optimised = static_cast<int64_t>(graph.order().size());
   out.nodes_imported = f.info().value("nodes", Json::object()).value("imported", int64_t{0});
   NEREID_TRY(const Isa best, best_isa(read_cpu_info()));
+  NEREID_TRY(const runtime::NetPrecision precision, precision_from_name(f.info().value("precision", "f32")));
   const std::string built_for = f.info().value("isa", "");
-  out.network = runtime::Network::create(std::move(graph), std::move(storage), options.isa.value_or(best), ready);
+  out.network = runtime::Network::create(std::move(graph), std::move(storage), options.isa.value_or(best), precision, ready);
   if (const std::string_view here = isa_name(out.network->kernels().isa); built_for != here)
     out.warnings.push_back(fmt::format("the engine was built for {} kernels; here it runs with those for {}", built_for, here));
   out.import_ms = static_cast<double>(now_ns() - start_ns) / 1e6;

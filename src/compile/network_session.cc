@@ -22,9 +22,31 @@ Result<std::vector<InputType>> declared_inputs(const std::string& path, const im
   return types;
 }
 
+// Names with one '*' stand for all inputs that fit and are not named otherwise.
+InputShapes expand_names(std::span<const InputType> inputs, const InputShapes& given) {
+  InputShapes out;
+  for (const auto& [name, sizes] : given)
+    if (name.find('*') == std::string::npos) out.emplace(name, sizes);
+  for (const auto& [pattern, sizes] : given) {
+    const size_t star = pattern.find('*');
+    if (star == std::string::npos) continue;
+    const std::string head = pattern.substr(0, star), tail = pattern.substr(star + 1);
+    bool fits_one = false;
+    for (const InputType& input : inputs) {
+      if (input.name.size() < head.size() + tail.size() || !input.name.starts_with(head) || !input.name.ends_with(tail))
+        continue;
+      fits_one = true;
+      out.emplace(input.name, sizes);
+    }
+    if (!fits_one) out.emplace(pattern, sizes);  // the reader of inputs says that there is none
+  }
+  return out;
+}
+
 Result<std::map<std::string, ops::Datum, std::less<>>> values_for(std::span<const InputType> declared,
-                                                                  const InputFiles& files, const InputShapes& given,
+                                                                  const InputFiles& files, const InputShapes& named,
                                                                   uint64_t seed, std::vector<std::string>& remarks) {
+  const InputShapes given = expand_names(declared, named);
   // Files have sizes of their own: only what is random is given sizes here.
   std::vector<InputType> random;
   for (const InputType& input : declared)
@@ -78,7 +100,11 @@ Result<NetworkSession> open_session(const SessionOptions& options, ThreadPool& p
   NEREID_TRY(const InputFiles files, parse_input_files(options.inputs));
   NEREID_TRY(const InputShapes given, parse_input_shapes(options.shapes));
   NetworkSession session;
-  NetworkOptions open{.import = {}, .optimise = options.optimise, .disabled_passes = {}, .isa = options.isa};
+  NetworkOptions open{.import = {},
+                      .optimise = options.optimise,
+                      .disabled_passes = {},
+                      .precision = options.precision,
+                      .isa = options.isa};
   if (model_kind(options.model) == ModelKind::kNetworkEngine) {
     const int64_t start_ns = now_ns();
     NEREID_TRY(session.network, open_network(options.model, open, pool));
@@ -89,7 +115,8 @@ Result<NetworkSession> open_session(const SessionOptions& options, ThreadPool& p
     return session;
   }
   for (const auto& [name, file] : files) open.import.overridden.insert(name);
-  for (const auto& [name, sizes] : given) open.import.overridden.insert(name);
+  for (const auto& [name, sizes] : given)
+    if (name.find('*') == std::string::npos) open.import.overridden.insert(name);
   NEREID_TRY(const std::vector<InputType> declared, declared_inputs(options.model, open.import));
   NEREID_TRY(session.values, values_for(declared, files, given, options.seed, session.remarks));
   for (const InputType& input : declared)

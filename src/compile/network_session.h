@@ -16,9 +16,10 @@ namespace nereid::compile {
 struct SessionOptions {
   std::string model;                // path of an ONNX file or of a network's engine
   std::vector<std::string> inputs;  // values from files, as infer_inputs.h reads them; the others are random
-  std::vector<std::string> shapes;
+  std::vector<std::string> shapes;  // names may hold one '*'
   uint64_t seed = 1;
   bool optimise = true;
+  runtime::NetPrecision precision = runtime::NetPrecision::kF32;  // an engine has its own
   std::optional<Isa> isa;
 };
 

@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <memory>
 
+#include "cli/bench_network.h"
 #include "cli/command.h"
 #include "gen_docs/page.h"
 
@@ -13,14 +14,14 @@ namespace nereid::docs {
 namespace {
 
 // The commands print to stdout, so that is where it is caught.
-std::string help_of(const cli::Command& command) {
+std::string help_of(int (*command)(cli::Arguments)) {
   const std::unique_ptr<std::FILE, int (*)(std::FILE*)> file(std::tmpfile(), std::fclose);
   if (!file) return "";
   std::fflush(stdout);
   const int saved = dup(STDOUT_FILENO);
   dup2(fileno(file.get()), STDOUT_FILENO);
   const char* const argument = "--help";
-  (void)command.run({&argument, 1});
+  (void)command({&argument, 1});
   std::fflush(stdout);
   dup2(saved, STDOUT_FILENO);
   close(saved);
@@ -38,7 +39,8 @@ std::string commands_page() {
   for (const cli::Command& command : cli::command_table())
     page += row({fmt::format("[{0}](#nereid-{0})", command.name), command.summary});
   for (const cli::Command& command : cli::command_table())
-    page += fmt::format("\n## nereid {}\n\n```\n{}\n```\n", command.name, help_of(command));
+    page += fmt::format("\n## nereid {}\n\n```\n{}\n```\n", command.name, help_of(command.run));
+  page += fmt::format("\n## nereid bench NET.onnx\n\n```\n{}\n```\n", help_of(cli::bench_network_command));
   return page;
 }
 

@@ -27,6 +27,7 @@ constexpr Page kPages[] = {
     {"passes.md", passes_page},
     {"pre-tokenizers.md", pre_tokenizers_page},
     {"sampling.md", sampling_page},
+    {"trtexec.md", trtexec_page},
     {"weight-formats.md", weight_formats_page},
 };
 

@@ -15,6 +15,7 @@ std::string ops_page();
 std::string passes_page();
 std::string pre_tokenizers_page();
 std::string sampling_page();
+std::string trtexec_page();
 std::string weight_formats_page();
 
 // "| a | b |\n"; a '|' or a line break inside a cell is made harmless.

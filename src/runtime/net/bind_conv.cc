@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Channels-last convolutions over one or two dimensions.
+#include "kernels/cpu/low_precision.h"
 #include "ops/window.h"
 #include "runtime/net/bind_rows.h"
 
@@ -54,6 +55,9 @@ Result<std::unique_ptr<NetStep>> bind_net_conv_last(NetBinder& binder, const gra
   s.pad_top = h.begin;
   s.pad_left = v.begin;
   s.groups = group;
+  // Depthwise convolutions are bound by memory: bf16 has nothing to give them.
+  if (pays_in_bf16(binder, s.batch * s.out_h * s.out_w) && !kernels::low_conv_is_depthwise(s))
+    return bind_low_conv(binder, node, s);
   p.algorithm = kernels::choose_conv_algorithm(s);
   const std::string layout = layout_of(s, p.algorithm);
   NEREID_TRY(const std::byte* packed,

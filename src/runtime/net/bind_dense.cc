@@ -14,6 +14,7 @@ Result<std::unique_ptr<NetStep>> bind_net_dense(NetBinder& binder, const graph::
   const int64_t k = ws[transposed ? 1 : 0], n = ws[transposed ? 0 : 1];
   const int64_t elements = *binder.type(node.inputs[0]).shape.elements();
   if (k == 0 || n == 0 || elements == 0) return unsupported("there is nothing to multiply");
+  if (pays_in_bf16(binder, elements / k)) return bind_low_dense(binder, node);
   NEREID_TRY(const std::byte* packed,
              binder.network().packed(w, transposed ? "gemm^T" : "gemm", kernels::gemm_packed_elements(k, n) * 4,
                                      [&](std::byte* dst) {

@@ -3,13 +3,15 @@
 
 namespace nereid::runtime {
 
-std::shared_ptr<const Network> Network::create(graph::Graph graph, std::shared_ptr<const void> storage, Isa isa) {
-  return create(std::move(graph), std::move(storage), isa, {});
+std::shared_ptr<const Network> Network::create(graph::Graph graph, std::shared_ptr<const void> storage, Isa isa,
+                                               NetPrecision precision) {
+  return create(std::move(graph), std::move(storage), isa, precision, {});
 }
 
 std::shared_ptr<const Network> Network::create(graph::Graph graph, std::shared_ptr<const void> storage, Isa isa,
-                                               const std::vector<Ready>& ready) {
+                                               NetPrecision precision, const std::vector<Ready>& ready) {
   auto network = std::make_shared<Network>();
+  network->precision_ = precision;
   network->graph_ = std::move(graph);
   network->storage_ = std::move(storage);
   network->kernels_ = &kernels::isa_kernels(isa);

@@ -20,10 +20,14 @@
 
 namespace nereid::runtime {
 
+// In which precision products and convolutions multiply. Sums, and everything else, are f32.
+enum class NetPrecision : uint8_t { kF32, kBF16 };
+
 class Network {
  public:
   // `storage` keeps alive what the graph's constants point into (a mapped model, an engine's weights).
-  static std::shared_ptr<const Network> create(graph::Graph graph, std::shared_ptr<const void> storage, Isa isa);
+  static std::shared_ptr<const Network> create(graph::Graph graph, std::shared_ptr<const void> storage, Isa isa,
+                                               NetPrecision precision = NetPrecision::kF32);
 
   // Form of a constant's bytes that is there already (in an engine's file, which `storage` keeps alive).
   struct Ready {
@@ -32,7 +36,9 @@ class Network {
     std::span<const std::byte> bytes;
   };
   static std::shared_ptr<const Network> create(graph::Graph graph, std::shared_ptr<const void> storage, Isa isa,
-                                               const std::vector<Ready>& ready);
+                                               NetPrecision precision, const std::vector<Ready>& ready);
+
+  NetPrecision precision() const { return precision_; }
 
   const graph::Graph& graph() const { return graph_; }
   const kernels::IsaKernels& kernels() const { return *kernels_; }
@@ -49,6 +55,7 @@ class Network {
   graph::Graph graph_;
   std::shared_ptr<const void> storage_;
   const kernels::IsaKernels* kernels_ = nullptr;
+  NetPrecision precision_ = NetPrecision::kF32;
   mutable std::mutex mutex_;
   struct Form {
     Buffer memory;  // empty if the bytes are somebody else's

@@ -53,7 +53,7 @@ class BenchNetworkTest(ProgramTest):
 
     def test_what_is_wrong_is_said(self):
         for arguments, words in (((self.add, "--precision", "f33"), ["'f33'"]),
-                                 ((self.add, "--precision", "bf16"), ["bf16"]),
+                                 ((self.add, "--precision", "int8"), ["int8", "f32 or bf16"]),
                                  ((self.add, "--shapes", "z:1"), ["'z'"]),
                                  ((self.add, "--shapes", "x:1x3"), ["'x'"]),
                                  ((self.add, "--iterations", 0), ["--iterations"]),
