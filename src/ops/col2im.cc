@@ -30,6 +30,7 @@ Result<Windows> place_blocks(const Attrs& attrs, const std::vector<int64_t>& ima
 Result<std::vector<TensorType>> infer(const InferContext& ctx) {
   ShapeRule rule(ctx, kInputs);
   NEREID_RETURN_IF_ERROR(rule.has_rank(0, 3));
+  for (size_t i : {size_t{1}, size_t{2}}) NEREID_RETURN_IF_ERROR(rule.is_index(i));
   NEREID_RETURN_IF_ERROR(rule.has_rank(1, 1));
   NEREID_RETURN_IF_ERROR(rule.has_rank(2, 1));
   if (is_block_format(rule.type(0).dtype)) return no_such_elements(rule.type(0).dtype);

@@ -20,7 +20,7 @@ Result<std::vector<TensorType>> infer(const InferContext& ctx) {
   NEREID_RETURN_IF_ERROR(rule.has_rank(kLengths, 1));
   const int64_t batch = ctx.attrs.integer("batch_axis");
   const int64_t time = ctx.attrs.integer("time_axis");
-  if (batch + time != 1 || (batch != 0 && batch != 1))
+  if ((batch != 0 || time != 1) && (batch != 1 || time != 0))
     return invalid_argument("batch_axis and time_axis are {} and {} and should be 0 and 1 or 1 and 0", batch, time);
   NEREID_RETURN_IF_ERROR(rule.agree(kX, static_cast<int>(batch), kLengths, 0));
   return std::vector<TensorType>{rule.type(kX)};

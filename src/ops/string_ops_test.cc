@@ -95,8 +95,9 @@ TEST(TfIdfVectorizer, hostile_attributes_are_refused) {
   EXPECT_EQ(refusal("tf_idf_vectorizer", {x}, with("mode", "DF")), "mode is 'DF' and should be TF, IDF or TFIDF");
   EXPECT_EQ(refusal("tf_idf_vectorizer", {x}, with("ngram_indexes", Ints{0, -1, 2})),
             "ngram_indexes holds -1, which is no place");
-  EXPECT_EQ(refusal("tf_idf_vectorizer", {x}, with("ngram_indexes", Ints{2})),
-            "the pool has 3 n-grams, but ngram_indexes has 1 entries");
+  EXPECT_EQ(refusal("tf_idf_vectorizer", {x}, with("ngram_indexes", Ints{2})), "there are 3 weights for 1 n-grams");
+  EXPECT_EQ(refusal("tf_idf_vectorizer", {x}, with("pool_int64s", Ints{1, 3, 1, 2, 1, 3})),
+            "the pool has 4 n-grams, but ngram_indexes has 3 entries");
   EXPECT_EQ(refusal("tf_idf_vectorizer", {x}, with("ngram_counts", Ints{0, 3})),
             "the pool has 1 parts for 2-grams, which is no multiple");
   EXPECT_EQ(refusal("tf_idf_vectorizer", {x}, with("ngram_counts", Ints{3, 1})),
