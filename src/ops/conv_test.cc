@@ -26,8 +26,9 @@ Tensor ones(Ints sizes) {
 
 TEST(Conv, sums_the_window) {
   EXPECT_THAT(numbers_of("conv", {counting({1, 1, 3, 3}), ones({1, 1, 2, 2})}), ElementsAre(8, 12, 20, 24));
-  EXPECT_THAT(numbers_of("conv", {counting({1, 1, 2, 2}), ones({1, 1, 3, 3}), f32({1}, {10})}, {{"pads", Ints{1, 1, 1, 1}}}),
-              ElementsAre(16, 16, 16, 16));
+  EXPECT_THAT(
+      numbers_of("conv", {counting({1, 1, 2, 2}), ones({1, 1, 3, 3}), f32({1}, {10})}, {{"pads", Ints{1, 1, 1, 1}}}),
+      ElementsAre(16, 16, 16, 16));
 }
 
 TEST(Conv, is_one_dimensional_too) {
@@ -128,14 +129,16 @@ TEST(Conv, keeps_symbols_of_sizes_that_it_keeps) {
 TEST(Conv, refuses_what_does_not_fit) {
   const Tensor x = ones({1, 4, 3, 3});
   EXPECT_THAT(refusal("conv", {x, ones({2, 3, 1, 1})}), HasSubstr("has 4 channels in 1 groups"));
-  EXPECT_THAT(refusal("conv", {x, ones({3, 2, 1, 1})}, {{"group", int64_t{2}}}), HasSubstr("which 2 groups do not share"));
+  EXPECT_THAT(refusal("conv", {x, ones({3, 2, 1, 1})}, {{"group", int64_t{2}}}),
+              HasSubstr("which 2 groups do not share"));
   EXPECT_THAT(refusal("conv", {x, ones({2, 4, 1})}), HasSubstr("should have 4 dimensions"));
   EXPECT_THAT(refusal("conv", {x, ones({2, 4, 5, 5})}), HasSubstr("does not fit the padded size 3"));
   EXPECT_THAT(refusal("conv", {x, ones({2, 4, 1, 1})}, {{"strides", Ints{0, 1}}}), HasSubstr("strides holds 0"));
   EXPECT_THAT(refusal("conv", {x, ones({2, 4, 1, 1})}, {{"pads", Ints{1, 1}}}), HasSubstr("pads has 2 numbers"));
   EXPECT_THAT(refusal("conv", {x, ones({2, 4, 1, 1})}, {{"pads", Ints{-1, 0, 0, 0}}}), HasSubstr("pads holds -1"));
   EXPECT_THAT(refusal("conv", {x, ones({2, 4, 1, 1})}, {{"kernel_shape", Ints{3, 3}}}), HasSubstr("kernel_shape"));
-  EXPECT_THAT(refusal("conv", {x, ones({2, 4, 1, 1})}, {{"auto_pad", std::string("SAME")}}), HasSubstr("auto_pad is 'SAME'"));
+  EXPECT_THAT(refusal("conv", {x, ones({2, 4, 1, 1})}, {{"auto_pad", std::string("SAME")}}),
+              HasSubstr("auto_pad is 'SAME'"));
   EXPECT_THAT(refusal("conv", {x, ones({2, 4, 1, 1}), ones({3})}), HasSubstr("bias"));
   EXPECT_THAT(refusal("conv", {ones({4, 3}), ones({2, 3})}), HasSubstr("at least one spatial dimension"));
   EXPECT_THAT(refusal("conv", {i32({1, 1, 2}, {1, 2}), i32({1, 1, 1}, {1})}), HasSubstr("should be f32"));
@@ -148,24 +151,24 @@ TEST(ConvTranspose, spreads_each_input) {
   EXPECT_THAT(numbers_of("conv_transpose", {f32({1, 1, 2}, {1, 10}), f32({1, 1, 2}, {1, 2}), f32({1}, {100})},
                          {{"strides", Ints{3}}, {"output_padding", Ints{1}}}),
               ElementsAre(101, 102, 100, 110, 120, 100));
-  EXPECT_THAT(numbers_of("conv_transpose", {f32({1, 1, 2}, {1, 10}), f32({1, 1, 3}, {1, 2, 3})}, {{"pads", Ints{1, 1}}}),
-              ElementsAre(12, 23));
+  EXPECT_THAT(
+      numbers_of("conv_transpose", {f32({1, 1, 2}, {1, 10}), f32({1, 1, 3}, {1, 2, 3})}, {{"pads", Ints{1, 1}}}),
+      ElementsAre(12, 23));
 }
 
 TEST(ConvTranspose, takes_the_sizes_asked_for) {
   const std::vector<Tensor> inputs = {f32({1, 1, 2}, {1, 10}), f32({1, 1, 3}, {1, 2, 3})};
   EXPECT_THAT(numbers_of("conv_transpose", inputs, {{"output_shape", Ints{3}}}), ElementsAre(12, 23, 30));
-  EXPECT_THAT(numbers_of("conv_transpose", inputs,
-                         {{"auto_pad", std::string("SAME_UPPER")}, {"strides", Ints{2}}}),
+  EXPECT_THAT(numbers_of("conv_transpose", inputs, {{"auto_pad", std::string("SAME_UPPER")}, {"strides", Ints{2}}}),
               ElementsAre(1, 2, 13, 20));
-  EXPECT_THAT(numbers_of("conv_transpose", inputs,
-                         {{"auto_pad", std::string("SAME_LOWER")}, {"strides", Ints{2}}}),
+  EXPECT_THAT(numbers_of("conv_transpose", inputs, {{"auto_pad", std::string("SAME_LOWER")}, {"strides", Ints{2}}}),
               ElementsAre(2, 13, 20, 30));
 }
 
 TEST(ConvTranspose, keeps_groups_apart) {
-  EXPECT_THAT(numbers_of("conv_transpose", {f32({1, 2, 1}, {2, 3}), f32({2, 2, 1}, {1, 10, 1, 10})}, {{"group", int64_t{2}}}),
-              ElementsAre(2, 20, 3, 30));
+  EXPECT_THAT(
+      numbers_of("conv_transpose", {f32({1, 2, 1}, {2, 3}), f32({2, 2, 1}, {1, 10, 1, 10})}, {{"group", int64_t{2}}}),
+      ElementsAre(2, 20, 3, 30));
 }
 
 TEST(ConvTranspose, refuses_what_does_not_fit) {
@@ -180,8 +183,8 @@ TEST(ConvTranspose, refuses_what_does_not_fit) {
 }
 
 TEST(DeformConv, is_a_convolution_without_offsets) {
-  EXPECT_THAT(numbers_of("deform_conv", {counting({1, 1, 3, 3}), ones({1, 1, 2, 2}),
-                                         f32({1, 8, 2, 2}, std::vector<double>(32, 0.0))}),
+  EXPECT_THAT(numbers_of("deform_conv",
+                         {counting({1, 1, 3, 3}), ones({1, 1, 2, 2}), f32({1, 8, 2, 2}, std::vector<double>(32, 0.0))}),
               ElementsAre(8, 12, 20, 24));
 }
 
@@ -195,8 +198,8 @@ TEST(DeformConv, reads_where_offsets_point_and_weighs_by_the_mask) {
 
 TEST(DeformConv, reads_nothing_outside_whatever_the_offsets) {
   const double far = 1e30;
-  EXPECT_THAT(numbers_of("deform_conv", {ones({1, 1, 1, 2}), ones({1, 1, 1, 1}),
-                                         f32({1, 2, 1, 2}, {far, std::nan(""), -far, 0})}),
+  EXPECT_THAT(numbers_of("deform_conv",
+                         {ones({1, 1, 1, 2}), ones({1, 1, 1, 1}), f32({1, 2, 1, 2}, {far, std::nan(""), -far, 0})}),
               ElementsAre(0, 0));
 }
 

@@ -20,8 +20,9 @@ TEST(MaxPool, takes_the_largest_of_each_window) {
   EXPECT_THAT(numbers_of("max_pool", {image()}, {{"kernel_shape", Ints{2, 2}}}), ElementsAre(4, 5, 7, 8));
   EXPECT_THAT(numbers_of("max_pool", {image()}, {{"kernel_shape", Ints{2, 2}}, {"dilations", Ints{2, 1}}}),
               ElementsAre(7, 8));
-  EXPECT_THAT(numbers_of("max_pool", {image()}, {{"kernel_shape", Ints{2, 2}}, {"strides", Ints{2, 2}}, {"ceil_mode", true}}),
-              ElementsAre(4, 5, 7, 8));
+  EXPECT_THAT(
+      numbers_of("max_pool", {image()}, {{"kernel_shape", Ints{2, 2}}, {"strides", Ints{2, 2}}, {"ceil_mode", true}}),
+      ElementsAre(4, 5, 7, 8));
 }
 
 TEST(MaxPool, leaves_padding_out) {
@@ -84,7 +85,8 @@ TEST(Pooling, refuses_what_makes_no_windows) {
   EXPECT_THAT(refusal("max_pool", {image()}, {{"kernel_shape", Ints{2, 2}}, {"storage_order", int64_t{2}}}),
               HasSubstr("storage_order is 2"));
   EXPECT_THAT(refusal("lp_pool", {image()}, {{"kernel_shape", Ints{2, 2}}, {"p", 0.0}}), HasSubstr("p is 0"));
-  EXPECT_THAT(refusal("average_pool", {i32({1, 1, 2}, {1, 2})}, {{"kernel_shape", Ints{2}}}), HasSubstr("should be f32"));
+  EXPECT_THAT(refusal("average_pool", {i32({1, 1, 2}, {1, 2})}, {{"kernel_shape", Ints{2}}}),
+              HasSubstr("should be f32"));
   EXPECT_THAT(refusal("max_pool", {f32({2, 2}, {1, 2, 3, 4})}, {{"kernel_shape", Ints{}}}), HasSubstr("spatial"));
 }
 
@@ -102,7 +104,8 @@ Tensor i64(Ints sizes, const std::vector<double>& values) {
 
 TEST(MaxUnpool, puts_elements_back) {
   const Attrs attrs = {{"kernel_shape", Ints{2}}, {"strides", Ints{2}}};
-  EXPECT_THAT(numbers_of("max_unpool", {f32({1, 1, 2}, {5, 6}), i64({1, 1, 2}, {1, 2})}, attrs), ElementsAre(0, 5, 6, 0));
+  EXPECT_THAT(numbers_of("max_unpool", {f32({1, 1, 2}, {5, 6}), i64({1, 1, 2}, {1, 2})}, attrs),
+              ElementsAre(0, 5, 6, 0));
   // In a larger result what was pooled is the corner.
   EXPECT_THAT(numbers_of("max_unpool", {f32({1, 1, 2}, {5, 6}), i64({1, 1, 2}, {1, 2}), i64({3}, {1, 1, 6})}, attrs),
               ElementsAre(0, 5, 6, 0, 0, 0));
@@ -113,7 +116,8 @@ TEST(MaxUnpool, refuses_indices_outside) {
   const Tensor x = f32({1, 1, 2}, {5, 6});
   EXPECT_THAT(refusal("max_unpool", {x, i64({1, 1, 2}, {1, 4})}, attrs), HasSubstr("index 4 points outside the 4"));
   EXPECT_THAT(refusal("max_unpool", {x, i64({1, 1, 2}, {1, -1})}, attrs), HasSubstr("index -1"));
-  EXPECT_THAT(refusal("max_unpool", {x, i64({1, 1, 2}, {1, 1}), i64({3}, {2, 1, 4})}, attrs), HasSubstr("output_shape has 2"));
+  EXPECT_THAT(refusal("max_unpool", {x, i64({1, 1, 2}, {1, 1}), i64({3}, {2, 1, 4})}, attrs),
+              HasSubstr("output_shape has 2"));
   EXPECT_THAT(refusal("max_unpool", {x, i64({1, 1, 1}, {1})}, attrs), HasSubstr("dimension 2"));
   EXPECT_THAT(refusal("max_unpool", {x, i32({1, 1, 2}, {1, 1})}, attrs), HasSubstr("should be i64"));
 }

@@ -44,7 +44,8 @@ struct Tree {
 };
 
 TEST(TreeEnsemble, gives_what_the_leaf_says) {
-  EXPECT_THAT(numbers_of("tree_ensemble", Tree().inputs({0, 1, 2, .5, 1.5}), with("NONE", 1)), near({.2, .5, .9, .2, .5}));
+  EXPECT_THAT(numbers_of("tree_ensemble", Tree().inputs({0, 1, 2, .5, 1.5}), with("NONE", 1)),
+              near({.2, .5, .9, .2, .5}));
 }
 
 TEST(TreeEnsemble, compares_in_every_way) {
@@ -172,14 +173,16 @@ TEST(LinearModels, refuse_tables_that_do_not_fit) {
   const Tensor x = f32({1, 2}, {1, 2});
   EXPECT_THAT(refusal("linear_regressor", {x, f32({1, 3}, {1, 2, 3})}), HasSubstr("dimension 1 of x"));
   EXPECT_THAT(refusal("linear_regressor", {x, f32({1, 2}, {1, 2}), list({1, 2})}), HasSubstr("intercepts"));
-  EXPECT_THAT(refusal("linear_classifier", {x, f32({1, 2}, {1, 2})}, {{"classes", int64_t{3}}}), HasSubstr("3 classes"));
+  EXPECT_THAT(refusal("linear_classifier", {x, f32({1, 2}, {1, 2})}, {{"classes", int64_t{3}}}),
+              HasSubstr("3 classes"));
 }
 
 TEST(Svm, sums_kernels) {
   const Tensor x = f32({1, 2}, {1, 2}), vectors = f32({2, 2}, {1, 0, 0, 1}), w = f32({1, 2}, {.5, -1});
   const auto y = [&](const char* kernel, Reals params) {
-    return numbers_of("svm_regressor", {x, w, vectors},
-                      {{"kernel_type", std::string(kernel)}, {"kernel_params", std::move(params)}, {"rho", Reals{.25}}})[0];
+    return numbers_of(
+        "svm_regressor", {x, w, vectors},
+        {{"kernel_type", std::string(kernel)}, {"kernel_params", std::move(params)}, {"rho", Reals{.25}}})[0];
   };
   EXPECT_NEAR(y("LINEAR", {}), .5 - 2 + .25, 1e-6);
   EXPECT_NEAR(y("POLY", {.5, 1, 2}), .5 * 2.25 - 4 + .25, 1e-6);
