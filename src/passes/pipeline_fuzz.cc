@@ -16,5 +16,11 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   }
   const std::string once = nereid::graph::print(*graph);
   if (!nereid::passes::run_pipeline(*graph).is_ok() || nereid::graph::print(*graph) != once) std::abort();
+  auto network = nereid::graph::parse({reinterpret_cast<const char*>(data), size});
+  auto lowered = nereid::passes::run_network_pipeline(*network, {.disabled = {}, .capabilities = {}, .verify = true});
+  if (!lowered.is_ok()) {
+    std::fprintf(stderr, "%s\n", lowered.status().message().c_str());
+    std::abort();
+  }
   return 0;
 }

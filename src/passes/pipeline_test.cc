@@ -173,5 +173,85 @@ TEST(Pipeline, what_the_target_declines_stays_as_it_was_with_the_reason) {
   EXPECT_THAT(report->to_text(), HasSubstr("  - linear %g0: no kernel of two weights\n"));
 }
 
+// A stem, a residual block with a gate, attention over its pixels, a head; written as exporters do.
+constexpr std::string_view kNetwork = R"(graph network {
+  input %x: f32[n, 3, h, w]
+  const %w0: f32[8, 3, 3, 3]
+  const %w1: f32[8, 8, 1, 1]
+  const %w2: f32[8, 8, 1, 1]
+  const %qkv: f32[8, 24]
+  const %qkv.bias: f32[24]
+  const %out: f32[8, 4]
+  const %ln: f32[8]
+  const %sizes: i64[3] = [0, 8, -1]
+  const %three: f32[] = [3]
+  const %zero: f32[] = [0]
+  const %six: f32[] = [6]
+  const %half: f32[] = [0.5]
+  const %i0: i64[] = [0]
+  const %i1: i64[] = [1]
+  const %i2: i64[] = [2]
+  const %space: i64[1] = [1]
+  %a = conv(%x, %w0) {pads=[1, 1, 1, 1], strides=[2, 2]}
+  %b = add(%a, %three)
+  %c = clip(%b, %zero, %six)
+  %d = mul(%a, %c)
+  %e = div(%d, %six)
+  %f = conv(%e, %w1)
+  %g = global_average_pool(%f)
+  %s = sigmoid(%g)
+  %m = mul(%f, %s)
+  %r = add(%m, %e)
+  %k = conv(%r, %w2)
+  %p = add(%k, %r)
+  %t = relu(%p)
+  %flat = reshape_to(%t, %sizes)
+  %rows = transpose(%flat) {permutation=[0, 2, 1]}
+  %norm = layer_normalization(%rows, %ln)
+  %y = matmul(%norm, %qkv)
+  %yb = add(%y, %qkv.bias)
+  %five = reshape(%yb) {shape=[0, -1, 3, 2, 4]}
+  %heads = transpose(%five) {permutation=[2, 0, 3, 1, 4]}
+  %q = gather(%heads, %i0)
+  %kk = gather(%heads, %i1)
+  %v = gather(%heads, %i2)
+  %kt = transpose(%kk) {permutation=[0, 1, 3, 2]}
+  %scores = matmul(%q, %kt)
+  %scaled = mul(%scores, %half)
+  %prob = softmax(%scaled)
+  %o = matmul(%prob, %v)
+  %back = transpose(%o) {permutation=[0, 2, 1, 3]}
+  %joined = reshape(%back) {shape=[0, -1, 8]}
+  %mean = reduce_mean(%joined, %space) {keepdims=false}
+  %logits = matmul(%mean, %out)
+  %result = softmax(%logits)
+  output %result
+})";
+
+TEST(NetworkPipeline, lowers_a_network_and_finds_nothing_more_the_second_time) {
+  Graph before = *graph::parse(kNetwork);
+  RandomTensors tensors({.sizes = {{"n", 2}, {"h", 6}, {"w", 8}}, .bindings = {}});
+  tensors.fill(before);
+  Graph after = before;
+  auto report = run_network_pipeline(after, {.verify = true});
+  ASSERT_TRUE(report.is_ok()) << report.status().message();
+  expect_equal(tensors.results(before), tensors.results(after), 1e-5);
+  std::map<std::string_view, int> count;
+  for (graph::NodeId id : after.order()) ++count[after.node(id).op->name];
+  EXPECT_EQ(count["conv_last"], 3) << graph::print(after);
+  EXPECT_EQ(count["scaled_dot_attention"], 1) << graph::print(after);
+  EXPECT_EQ(count["transpose"], 1) << graph::print(after);
+  EXPECT_EQ(count["dense"], 2) << graph::print(after);
+  const std::string once = graph::print(after);
+  ASSERT_TRUE(run_network_pipeline(after).is_ok());
+  EXPECT_EQ(graph::print(after), once);
+}
+
+TEST(NetworkPipeline, names_the_passes_when_one_is_unknown) {
+  Graph g = *graph::parse(kNetwork);
+  const auto report = run_network_pipeline(g, {.disabled = {"no_such_pass"}});
+  EXPECT_THAT(report.status().message(), HasSubstr("layout_last"));
+}
+
 }  // namespace
 }  // namespace nereid::passes
