@@ -224,9 +224,8 @@ std::string map_bytes(const Datum& map) {
   return out;
 }
 
-std::string sequence_bytes(const Datum& sequence) {
+std::string sequence_bytes(const Datum& sequence, bool of_maps) {
   std::string out;
-  const bool of_maps = !sequence.items.empty() && sequence.items[0].kind == Datum::Kind::kMap;
   put_number(out, kSequenceElem, of_maps ? kMap : kTensor);
   for (const Datum& item : sequence.items)
     put_bytes(out, of_maps ? kSequenceMaps : kSequenceTensors,
@@ -261,11 +260,14 @@ std::string write_value(const Datum& value, const TensorType& type, std::string_
   if (type.container == Container::kOptional || type.container == Container::kOptionalSequence) {
     const bool of_sequence = type.container == Container::kOptionalSequence;
     put_number(out, kOptionalElem, of_sequence ? kSequence : kTensor);
-    if (value.kind == Datum::Kind::kSequence) put_bytes(out, kOptionalSequence, sequence_bytes(value));
+    if (value.kind == Datum::Kind::kSequence) put_bytes(out, kOptionalSequence, sequence_bytes(value, false));
     if (value.is_tensor()) put_bytes(out, kOptionalTensor, tensor_bytes(value.view(), {}));
     return out;
   }
-  return out + (value.kind == Datum::Kind::kMap ? map_bytes(value) : sequence_bytes(value));
+  // An empty sequence does not show of what it is one; the declared type does.
+  const bool of_maps =
+      value.items.empty() ? type.container == Container::kSequenceOfMaps : value.items[0].kind == Datum::Kind::kMap;
+  return out + (value.kind == Datum::Kind::kMap ? map_bytes(value) : sequence_bytes(value, of_maps));
 }
 
 }  // namespace nereid::import::onnx

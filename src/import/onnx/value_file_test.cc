@@ -78,6 +78,7 @@ TEST(ValueFile, maps_and_sequences_of_maps_come_back) {
   const Datum again = round_trip(map, type_of(Container::kMap));
   EXPECT_THAT(again.keys.numbers(), ElementsAre(-1, 5));
   EXPECT_THAT(again.tensor.numbers(), ElementsAre(0.5, 2));
+  EXPECT_TRUE(round_trip(Datum::sequence(DType::f32, {}), type_of(Container::kSequenceOfMaps)).items.empty());
   const Datum named = Datum::map(texts({"cat", "dog"}), Tensor::of(DType::f32, {2}, {1, 0}));
   const Datum list = round_trip(Datum::sequence(DType::f32, {named, named}),
                                 type_of(Container::kSequenceOfMaps, DType::f32, DType::string));
