@@ -9,6 +9,7 @@
 
 #include "base/interrupt.h"
 #include "cli/command.h"
+#include "cli/compat/compat_table.h"
 #include "cli/version.h"
 
 namespace {
@@ -21,11 +22,11 @@ void print_help(std::FILE* out) {
 }
 
 // The rim: containers throw when there is no memory, which a model may well ask too much of.
-int run(const cli::Command& command, cli::Arguments args) {
+int run(std::string_view name, int (*command)(cli::Arguments), cli::Arguments args) {
   try {
-    return command.run(args);
+    return command(args);
   } catch (const std::bad_alloc&) {
-    return cli::fail(exhausted("this machine does not have the memory that `nereid {}` asked for", command.name));
+    return cli::fail(exhausted("this machine does not have the memory that `{}` asked for", name));
   }
 }
 
@@ -34,6 +35,8 @@ int run(const cli::Command& command, cli::Arguments args) {
 int main(int argc, char** argv) {
   install_interrupt_handler();
   const std::vector<const char*> args(argv + (argc > 0), argv + argc);
+  if (const cli::CompatTool* tool = cli::find_compat_tool(argc > 0 ? argv[0] : ""); tool != nullptr)
+    return run(tool->name, tool->run, args);
   if (args.empty()) {
     print_help(stderr);
     return cli::kWrongInput;
@@ -48,6 +51,6 @@ int main(int argc, char** argv) {
     return cli::kDone;
   }
   for (const cli::Command& c : cli::command_table())
-    if (c.name == name) return run(c, std::span(args).subspan(1));
+    if (c.name == name) return run(fmt::format("nereid {}", c.name), c.run, std::span(args).subspan(1));
   return cli::fail(invalid_argument("there is no command '{}'; `nereid --help` lists them", name));
 }
