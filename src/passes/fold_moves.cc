@@ -91,15 +91,19 @@ Result<ValueId> better(Edit& edit, NodeId id) {
 Status fold_moves(graph::Graph& g, PassContext& context) {
   Edit edit(g, context);
   const std::vector<NodeId> order = g.order();
-  for (NodeId id : order) {
-    if (g.node(id).op == nullptr || g.node(id).outputs.size() != 1) continue;
-    const auto now = better(edit, id);
-    if (now.is_ok() && !now->valid()) continue;
-    std::string where = edit.where(id);
-    const Status done = now.is_ok() ? edit.replace(g.node(id).outputs[0], *now) : now.status();
-    std::string what;
-    if (done.is_ok()) what = fmt::format("from %{}", g.value(*now).name);
-    edit.record(std::move(where), done, std::move(what));
+  for (NodeId first : order) {
+    NodeId id = first;
+    while (id.valid() && g.node(id).op != nullptr && g.node(id).outputs.size() == 1) {
+      const auto now = better(edit, id);
+      if (now.is_ok() && !now->valid()) break;
+      std::string where = edit.where(id);
+      const Status done = now.is_ok() ? edit.replace(g.node(id).outputs[0], *now) : now.status();
+      std::string what;
+      if (done.is_ok()) what = fmt::format("from %{}", g.value(*now).name);
+      edit.record(std::move(where), done, std::move(what));
+      if (!done.is_ok()) break;
+      id = g.value(*now).producer;  // a transposition that became a reshape may have one before it
+    }
   }
   return Status::ok();
 }
