@@ -170,7 +170,8 @@ class Planner final : public NetBinder {
     const std::string where = fmt::format(
         "{} %{}", node.op->name, node.outputs.empty() ? std::string("?") : graph().value(node.outputs[0]).name);
     Inputs in = gather(node, false);
-    if (!in.all_plain || !node.regions.empty() || node.op->evaluate == nullptr) return Outcome::kDynamic;
+    const bool sizable = node.op->evaluate != nullptr || is_alias(*node.op);
+    if (!in.all_plain || !node.regions.empty() || !sizable) return Outcome::kDynamic;
     const auto infer = [&](const Inputs& with) {
       return ops::infer_types(*node.op, {.inputs = with.types, .constants = with.constants, .attrs = node.attrs},
                               node.outputs.size());
