@@ -16,7 +16,8 @@ std::array<IsaKernels, 4> make_table() {
   amx_row.low_gemm = amx::low_gemm;
   amx_row.low_conv = amx::low_conv;
   IsaKernels avx512_row = NEREID_ISA_ROW(avx512);
-  if (read_cpu_features().avx512_bf16) {
+  const CpuInfo cpu = read_cpu_info();
+  if (cpu.features.avx512_bf16 && cpu.vendor == "AuthenticAMD") {
     avx512_row.low_gemm = avx512bf16::low_gemm;
     avx512_row.low_conv = avx512bf16::low_conv;
   }

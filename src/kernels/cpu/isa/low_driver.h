@@ -65,6 +65,8 @@ void run_low_region(const Kernel& kernel, const LowRegion& g, const LowEpilogue&
   for (int64_t group = 0; group < g.groups; group += block) {
     const int64_t groups = least(block, g.groups - group);
     int64_t panel = 0;
+    if (g.rows <= Kernel::kFewRows)
+      for (; panel + 4 <= panels; panel += 4) run_low_groups<Kernel, kInt8>(kernel, g, e, group, groups, panel, 4);
     for (; panel + 2 <= panels; panel += 2) run_low_groups<Kernel, kInt8>(kernel, g, e, group, groups, panel, 2);
     if (panel < panels) run_low_groups<Kernel, kInt8>(kernel, g, e, group, groups, panel, 1);
   }

@@ -32,7 +32,7 @@ template <bool kInt8, int kC, int kA, int kB>
 template <bool kInt8>
 struct AmxKernel {
   static constexpr int rows_for(int) { return 32; }
-  static constexpr int kMostRows = 32;
+  static constexpr int kMostRows = 32, kFewRows = 0;
 
   // 64 bytes of all rows against 16 steps of the panels.
   template <bool kLower, bool kSecond>

@@ -83,12 +83,15 @@ struct LowTileFunctions {
 // How the driver calls a kernel: its largest tiles, and one tile. A kernel may want to be set up on each thread.
 template <typename E, int kRows1, int kRows2>
 struct VectorKernel {
-  static constexpr int rows_for(int panels) { return panels == 1 ? kRows1 : kRows2; }
+  // So few rows take four panels at once, lest they wait for their own sums.
+  static constexpr int kFewRows = kRows2 >= 8 ? 4 : 1;
+  static constexpr int rows_for(int panels) { return panels == 1 ? kRows1 : panels == 2 ? kRows2 : kFewRows; }
   static constexpr int kMostRows = kRows1 > kRows2 ? kRows1 : kRows2;
   void run(const LowTile& t, int rows, int panels) const {
     static constexpr LowTileFunctions<E, 1, kRows1> kOne;
     static constexpr LowTileFunctions<E, 2, kRows2> kTwo;
-    (panels == 1 ? kOne.of[rows] : kTwo.of[rows])(t);
+    static constexpr LowTileFunctions<E, 4, kFewRows> kFour;
+    (panels == 1 ? kOne.of[rows] : panels == 2 ? kTwo.of[rows] : kFour.of[rows])(t);
   }
 };
 
