@@ -55,10 +55,11 @@ TEST(Latencies, percentiles_are_values_that_were_measured) {
   EXPECT_EQ(summarize({}).max, 0);
 }
 
-TEST(Precision, what_is_not_there_is_said) {
-  EXPECT_TRUE(check_precision("f32").is_ok());
-  EXPECT_EQ(check_precision("bf16").code(), StatusCode::kUnsupported);
-  EXPECT_EQ(check_precision("f33").code(), StatusCode::kInvalidArgument);
+TEST(NetworkSession, a_precision_is_one_that_networks_run_in) {
+  EXPECT_EQ(precision_name(precision_from_name("f32").value()), "f32");
+  EXPECT_EQ(precision_name(precision_from_name("bf16").value()), "bf16");
+  EXPECT_EQ(precision_from_name("int8").status().message(),
+            "there is no precision 'int8' here; networks run in f32 or bf16");
 }
 
 }  // namespace
