@@ -102,12 +102,20 @@ class Trtexec {
 
  private:
   compile::NetworkOptions network_options() const {
-    return {.import = {.shapes = o_.fixed_shapes(), .overridden = {}}, .disabled_passes = {}, .isa = isa_};
+    return {.import = {.shapes = o_.fixed_shapes(), .overridden = {}},
+            .disabled_passes = {},
+            .precision = precision(),
+            .isa = isa_};
+  }
+
+  runtime::NetPrecision precision() const {
+    return o_.bf16 ? runtime::NetPrecision::kBF16 : runtime::NetPrecision::kF32;
   }
 
   void tell_options(int threads) {
     log_.lines({"=== Model Options ===", fmt::format("Format: {}", o_.onnx.empty() ? "*" : "ONNX"),
-                fmt::format("Model: {}", o_.onnx), "", "=== Build Options ===", "Precision: FP32",
+                fmt::format("Model: {}", o_.onnx), "",
+                "=== Build Options ===", o_.bf16 ? "Precision: FP32+BF16" : "Precision: FP32",
                 fmt::format("Save engine: {}", o_.save_engine), fmt::format("Load engine: {}", o_.load_engine), "",
                 "=== Inference Options ===", fmt::format("Iterations: {}", o_.iterations),
                 fmt::format("Duration: {:g}s (+ {:g}ms warm up)", o_.duration_s, o_.warmup_ms), "",
@@ -128,7 +136,7 @@ class Trtexec {
 
   Status infer(const std::string& model, ThreadPool& pool) {
     const compile::SessionOptions options = {
-        .model = model, .inputs = o_.inputs, .shapes = shape_texts(o_.run), .isa = isa_};
+        .model = model, .inputs = o_.inputs, .shapes = shape_texts(o_.run), .precision = precision(), .isa = isa_};
     const int64_t start_ns = now_ns();
     NEREID_TRY(const compile::NetworkSession session, compile::open_session(options, pool));
     log_.info(fmt::format("Engine {} in {:.6g} sec.", session.is_engine ? "loaded" : "built", seconds_since(start_ns)));

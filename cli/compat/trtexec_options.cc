@@ -117,6 +117,7 @@ const std::map<std::string_view, Setter>& setters() {
       {"--avgRuns", number_into<int64_t>(&O::average_runs, 1)},
       {"--cpuThreads", number_into<int>(&O::threads, 0)},
       {"--isa", text_into(&O::isa)},
+      {"--bf16", flag_into(&O::bf16)},
       {"--skipInference", flag_into(&O::skip_inference)},
       {"--buildOnly", flag_into(&O::skip_inference)},
       {"--separateProfileRun", [](O&, std::string_view, std::string_view) { return Status::ok(); }},

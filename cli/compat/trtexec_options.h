@@ -21,6 +21,7 @@ struct TrtexecOptions {
   std::vector<double> percentiles = {90, 95, 99};
   int threads = 0;
   std::string isa;
+  bool bf16 = false;  // products and convolutions may multiply in it
   bool skip_inference = false, verbose = false, help = false;
   bool detailed = false;  // --profilingVerbosity=detailed
   bool dump_output = false, dump_profile = false, dump_layers = false;
