@@ -252,8 +252,7 @@ std::optional<Shape> Symbolic::sliced(const Node& node) {
 }
 
 // A size and min(n, size) broadcast to the size: either they are equal, or the one of them is 1, and so is the other.
-std::optional<Dim> Symbolic::broadcast_dim(const Node& node, int d) {
-  const int rank = edit_.rank(node.outputs[0]);
+std::optional<Dim> Symbolic::broadcast_dim(const Node& node, int rank, int d) {
   std::optional<Dim> found;
   for (ValueId in : node.inputs) {
     if (!in.valid()) continue;
@@ -283,7 +282,7 @@ void Symbolic::visit(NodeId id) {
       for (int d = 0; d < type.shape.rank(); ++d) {
         if (!type.shape[d].is_unknown()) continue;
         if (is_elementwise(node.op->name))
-          if (const auto size = broadcast_dim(node, d)) {
+          if (const auto size = broadcast_dim(node, type.shape.rank(), d)) {
             type.shape[d] = *size;
             continue;
           }

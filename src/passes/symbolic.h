@@ -49,7 +49,7 @@ class Symbolic {
 
   std::map<std::string, Dim> names_;
   std::optional<Shape> sliced(const graph::Node& node);
-  std::optional<Dim> broadcast_dim(const graph::Node& node, int d);
+  std::optional<Dim> broadcast_dim(const graph::Node& node, int rank, int d);
 
   std::map<std::string, Source> sources_;
   std::map<std::string, Dim> capped_;      // of min(n, size) with a number n above 1: the size
