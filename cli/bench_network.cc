@@ -34,7 +34,9 @@ void declare(CLI::App& app, NetworkArguments& a) {
   add_texts(app, "--inputs", a.session.inputs,
             "NAME=FILE,NAME=FILE or @FILE.json, as for `nereid infer`; what is not given gets random numbers");
   app.add_option("--seed", a.session.seed, "of the random inputs")->capture_default_str();
-  app.add_option("--precision", a.precision, "what products and convolutions multiply in: f32 or bf16; auto: an engine's own, else f32")->capture_default_str();
+  app.add_option("--precision", a.precision,
+                 "what products and convolutions multiply in: f32 or bf16; auto: an engine's own, else f32")
+      ->capture_default_str();
   app.add_option("--threads,-t", a.threads, "CPU threads, a list (default: all that this process may use)")
       ->delimiter(',');
   app.add_option("--isa", a.isa, "the most that may be used of: baseline, avx2, avx512, amx");

@@ -157,7 +157,8 @@ constexpr float f8e8m0_to_f32(uint8_t byte) {
   if (byte == 0xff) return std::bit_cast<float>(0x7fc00000u);
   return std::bit_cast<float>(byte == 0 ? 0x00400000u : uint32_t{byte} << 23);
 }
-// The sign is lost; to the nearest power of two, halves up; what is too small or too large becomes the nearest there is.
+// The sign is lost; to the nearest power of two, halves up; what is too small or too large becomes the nearest there
+// is.
 constexpr uint8_t f32_to_f8e8m0(float f) {
   const uint32_t magnitude = std::bit_cast<uint32_t>(f) & 0x7fffffffu;
   if (magnitude > 0x7f800000u) return 0xff;
@@ -177,13 +178,20 @@ constexpr uint8_t f32_to_f4e2m1(float f) {
   const float v = std::bit_cast<float>(std::bit_cast<uint32_t>(f) & 0x7fffffffu);
   // Ties go to the even mantissa: 0.25 -> 0, 0.75 -> 1, 1.25 -> 1, 1.75 -> 2, 2.5 -> 2, 3.5 -> 4, 5 -> 4.
   uint32_t bits = 7;
-  if (v <= 0.25f) bits = 0;
-  else if (v < 0.75f) bits = 1;
-  else if (v <= 1.25f) bits = 2;
-  else if (v < 1.75f) bits = 3;
-  else if (v <= 2.5f) bits = 4;
-  else if (v < 3.5f) bits = 5;
-  else if (v <= 5.0f) bits = 6;
+  if (v <= 0.25f)
+    bits = 0;
+  else if (v < 0.75f)
+    bits = 1;
+  else if (v <= 1.25f)
+    bits = 2;
+  else if (v < 1.75f)
+    bits = 3;
+  else if (v <= 2.5f)
+    bits = 4;
+  else if (v < 3.5f)
+    bits = 5;
+  else if (v <= 5.0f)
+    bits = 6;
   return static_cast<uint8_t>(sign | bits);
 }
 

@@ -21,7 +21,7 @@ struct NetworkOptions {
   bool optimise = true;                // false: the nodes of the file as they are
   std::set<std::string, std::less<>> disabled_passes;
   runtime::NetPrecision precision = runtime::NetPrecision::kF32;  // an engine has its own
-  std::optional<Isa> isa;  // nothing: the best of this machine
+  std::optional<Isa> isa;                                         // nothing: the best of this machine
 };
 
 // "f32" or "bf16". kInvalidArgument names what there is.

@@ -233,7 +233,8 @@ Result<OpenedNetwork> load_network(engine::EngineFile file, const NetworkOptions
   std::map<std::string, const std::byte*, std::less<>> placed;  // constants by path
   const auto source = [&](const std::string& path, const ops::TensorType& type) -> Result<const void*> {
     const auto alias = aliases.is_object() ? aliases.find(path) : aliases.end();
-    const std::string& name = alias != aliases.end() && alias->is_string() ? alias->get_ref<const std::string&>() : path;
+    const std::string& name =
+        alias != aliases.end() && alias->is_string() ? alias->get_ref<const std::string&>() : path;
     const auto it = entries.find(name);
     if (it == entries.end()) return invalid_argument("the engine has no data for the constant '{}'", path);
     const std::span<const std::byte> bytes = bytes_of(*it->second);
@@ -280,9 +281,11 @@ Result<OpenedNetwork> load_network(engine::EngineFile file, const NetworkOptions
   NEREID_TRY(const Isa best, best_isa(read_cpu_info()));
   NEREID_TRY(const runtime::NetPrecision precision, precision_from_name(f.info().value("precision", "f32")));
   const std::string built_for = f.info().value("isa", "");
-  out.network = runtime::Network::create(std::move(graph), std::move(storage), options.isa.value_or(best), precision, ready);
+  out.network =
+      runtime::Network::create(std::move(graph), std::move(storage), options.isa.value_or(best), precision, ready);
   if (const std::string_view here = isa_name(out.network->kernels().isa); built_for != here)
-    out.warnings.push_back(fmt::format("the engine was built for {} kernels; here it runs with those for {}", built_for, here));
+    out.warnings.push_back(
+        fmt::format("the engine was built for {} kernels; here it runs with those for {}", built_for, here));
   out.import_ms = static_cast<double>(now_ns() - start_ns) / 1e6;
   return out;
 }

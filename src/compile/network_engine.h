@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Networks as engine files: the optimised graph as text, its constants as they are, and the forms that kernels wanted of
-// them, so that opening one packs nothing and touches only what runs.
+// Networks as engine files: the optimised graph as text, its constants as they are, and the forms that kernels wanted
+// of them, so that opening one packs nothing and touches only what runs.
 //
 // The constants stay in the file beside their packed forms: with other sizes or another instruction set another kernel
-// may want another form, which is then packed when it is first asked for. What is not touched costs address space alone.
+// may want another form, which is then packed when it is first asked for. What is not touched costs address space
+// alone.
 #pragma once
 
 #include <functional>

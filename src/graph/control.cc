@@ -194,7 +194,8 @@ Result<std::vector<ops::Datum>> run_scan(const Node& node, std::span<const ops::
   int64_t batch = -1;
   for (const ops::Datum* v : values) {
     const int64_t size = v->is_tensor() && !v->tensor.sizes.empty() ? v->tensor.sizes[0] : -1;
-    if (size < 0 || (batch >= 0 && size != batch)) return invalid_argument("a scan's values have batches {} and {}", batch, size);
+    if (size < 0 || (batch >= 0 && size != batch))
+      return invalid_argument("a scan's values have batches {} and {}", batch, size);
     batch = size;
   }
   ops::Elements<int64_t> lengths;

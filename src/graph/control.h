@@ -15,8 +15,7 @@
 namespace nereid::graph {
 
 // Runs region `index` of the node with these inputs; one result an output of the region.
-using RunRegion =
-    FunctionRef<Result<std::vector<ops::Datum>>(size_t index, std::span<const ops::Datum* const> inputs)>;
+using RunRegion = FunctionRef<Result<std::vector<ops::Datum>>(size_t index, std::span<const ops::Datum* const> inputs)>;
 
 // Absent inputs are null. kInvalidArgument: values that do not fit (a condition of two elements, lengths that differ).
 // A loop without `trips` ends when its condition says so, however long that takes; `interrupted()` stops it.

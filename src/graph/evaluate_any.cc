@@ -95,9 +95,9 @@ class AnyInterpreter {
 
   Status step(NodeId id) {
     const Node& node = graph_.node(id);
-    const std::string where =
-        node.outputs.empty() ? std::string(node.op->name)
-                             : fmt::format("{} %{}", node.op->name, graph_.value(node.outputs[0]).name);
+    const std::string where = node.outputs.empty()
+                                  ? std::string(node.op->name)
+                                  : fmt::format("{} %{}", node.op->name, graph_.value(node.outputs[0]).name);
     NEREID_TRY(std::vector<ops::Datum> results, compute(node).with(where));
     if (results.size() < node.outputs.size())
       return internal("{}: {} results where {} are wanted", where, results.size(), node.outputs.size());

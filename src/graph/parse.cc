@@ -154,8 +154,8 @@ class Builder {
       names.push_back(v.name);
     }
     NEREID_TRY(auto inner, regions(s));
-    Result<std::vector<ValueId>> added =
-        inner.empty() ? graph_.add_node(s.op, inputs, attrs, names) : graph_.add_node(s.op, inputs, attrs, names, inner);
+    Result<std::vector<ValueId>> added = inner.empty() ? graph_.add_node(s.op, inputs, attrs, names)
+                                                       : graph_.add_node(s.op, inputs, attrs, names, inner);
     if (!added.is_ok() && !prefix_.empty() && inner.empty())
       added = graph_.add_doubtful_node(s.op, std::move(inputs), std::move(attrs), std::move(names));
     NEREID_TRY(auto results, std::move(added).with(s.place.to_string()));

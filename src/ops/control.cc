@@ -12,7 +12,8 @@ namespace {
 
 using Kind = AttrSpec::Kind;
 
-constexpr AttrSpec kCaptures = {"captures", Kind::kInt, "", "how many of the last inputs the regions take from outside"};
+constexpr AttrSpec kCaptures = {"captures", Kind::kInt, "",
+                                "how many of the last inputs the regions take from outside"};
 
 TensorType either(const TensorType& a, const TensorType& b) {
   TensorType type = a;
@@ -40,8 +41,7 @@ Result<std::vector<TensorType>> infer_if(const InferContext& ctx) {
   NEREID_RETURN_IF_ERROR(check_captures(ctx, 1));
   const auto& a = ctx.regions[0];
   const auto& b = ctx.regions[1];
-  if (a.size() != b.size())
-    return invalid_argument("one branch has {} results and the other {}", a.size(), b.size());
+  if (a.size() != b.size()) return invalid_argument("one branch has {} results and the other {}", a.size(), b.size());
   std::vector<TensorType> types;
   for (size_t i = 0; i < a.size(); ++i) {
     if (a[i].dtype != b[i].dtype)
@@ -90,7 +90,8 @@ constexpr ArgSpec kScanInputs[] = {{.name = "lengths", .optional = true},
 constexpr AttrSpec kScanAttrs[] = {
     kCaptures,
     {"num_scan_inputs", Kind::kInt, "", "how many inputs are gone through"},
-    {"batched", Kind::kBool, "false", "the form of opset 8: dimension 0 of everything is a batch, `lengths` its lengths"},
+    {"batched", Kind::kBool, "false",
+     "the form of opset 8: dimension 0 of everything is a batch, `lengths` its lengths"},
     {"scan_input_axes", Kind::kInts, "[]", "the dimension of each that is gone through; absent: 0"},
     {"scan_input_directions", Kind::kInts, "[]", "1: from its end; absent: 0"},
     {"scan_output_axes", Kind::kInts, "[]", "the dimension of each stacked result; absent: 0"},
@@ -101,7 +102,8 @@ Result<std::vector<TensorType>> infer_scan(const InferContext& ctx) {
   const int64_t inputs = static_cast<int64_t>(ctx.inputs.size()) - 1 - ctx.attrs.integer("captures");
   const int64_t carried = inputs - ctx.attrs.integer("num_scan_inputs");
   if (carried < 0 || ctx.attrs.integer("num_scan_inputs") < 1)
-    return invalid_argument("{} of {} inputs are said to be gone through", ctx.attrs.integer("num_scan_inputs"), inputs);
+    return invalid_argument("{} of {} inputs are said to be gone through", ctx.attrs.integer("num_scan_inputs"),
+                            inputs);
   const auto& body = ctx.regions[0];
   if (static_cast<int64_t>(body.size()) < carried)
     return invalid_argument("the body has {} results and should have at least {}", body.size(), carried);
@@ -134,8 +136,9 @@ extern constexpr OpDef kIf = {.name = "if",
 
 extern constexpr OpDef kLoop = {
     .name = "loop",
-    .summary = "the body again and again, at most `trips` times and while its first result is true; carried values, then "
-               "what each turn gave, stacked",
+    .summary =
+        "the body again and again, at most `trips` times and while its first result is true; carried values, then "
+        "what each turn gave, stacked",
     .inputs = kLoopInputs,
     .outputs = kManyOutputs,
     .attrs = kLoopAttrs,

@@ -13,10 +13,7 @@ TensorType type_of(const Datum& datum) {
     case Datum::Kind::kNone:
       return {.dtype = datum.element, .shape = Shape::unranked(), .container = Container::kOptional};
     case Datum::Kind::kMap:
-      return {.dtype = datum.tensor.dtype,
-              .shape = Shape(),
-              .container = Container::kMap,
-              .key = datum.keys.dtype};
+      return {.dtype = datum.tensor.dtype, .shape = Shape(), .container = Container::kMap, .key = datum.keys.dtype};
     case Datum::Kind::kSequence:
       break;
   }

@@ -47,38 +47,66 @@ void with_reader(const ConstTensorView& src, F&& f) {
   const auto bytes = [&](auto decode) { f([p = src.as<uint8_t>(), decode](int64_t i) { return decode(p[i]); }); };
   const auto halves = [&](auto decode) { f([p = src.as<uint16_t>(), decode](int64_t i) { return decode(p[i]); }); };
   const auto nibbles = [&](auto decode) {
-    f([p = src.as<uint8_t>(), decode](int64_t i) { return decode(static_cast<uint8_t>(p[i / 2] >> (i % 2 * 4) & 15)); });
+    f([p = src.as<uint8_t>(), decode](int64_t i) {
+      return decode(static_cast<uint8_t>(p[i / 2] >> (i % 2 * 4) & 15));
+    });
   };
   const auto pairs = [&](auto decode) {
     f([p = src.as<uint8_t>(), decode](int64_t i) { return decode(static_cast<uint8_t>(p[i / 4] >> (i % 4 * 2) & 3)); });
   };
   switch (src.dtype) {
-    case DType::f32: return plain(float());
-    case DType::f64: return plain(double());
-    case DType::i8: return plain(int8_t());
-    case DType::i16: return plain(int16_t());
-    case DType::i32: return plain(int32_t());
-    case DType::i64: return plain(int64_t());
-    case DType::u8: return plain(uint8_t());
-    case DType::u16: return plain(uint16_t());
-    case DType::u32: return plain(uint32_t());
-    case DType::u64: return plain(uint64_t());
-    case DType::c64: return plain(std::complex<float>());
-    case DType::c128: return plain(std::complex<double>());
-    case DType::boolean: return bytes([](uint8_t b) { return b != 0; });
-    case DType::f16: return halves([](uint16_t h) { return f16_to_f32(h); });
-    case DType::bf16: return halves([](uint16_t h) { return bf16_to_f32(h); });
-    case DType::f8e4m3: return bytes([](uint8_t b) { return f8e4m3_to_f32(b); });
-    case DType::f8e5m2: return bytes([](uint8_t b) { return f8e5m2_to_f32(b); });
-    case DType::f8e4m3fnuz: return bytes([](uint8_t b) { return f8e4m3fnuz_to_f32(b); });
-    case DType::f8e5m2fnuz: return bytes([](uint8_t b) { return f8e5m2fnuz_to_f32(b); });
-    case DType::f8e8m0: return bytes([](uint8_t b) { return f8e8m0_to_f32(b); });
-    case DType::f4e2m1: return nibbles([](uint8_t b) { return f4e2m1_to_f32(b); });
-    case DType::u4: return nibbles([](uint8_t b) { return b; });
-    case DType::i4: return nibbles([](uint8_t b) { return static_cast<int8_t>(b < 8 ? b : b - 16); });
-    case DType::u2: return pairs([](uint8_t b) { return b; });
-    case DType::i2: return pairs([](uint8_t b) { return static_cast<int8_t>(b < 2 ? b : b - 4); });
-    default: NEREID_CHECK(false && "load of a dtype whose elements are no numbers");
+    case DType::f32:
+      return plain(float());
+    case DType::f64:
+      return plain(double());
+    case DType::i8:
+      return plain(int8_t());
+    case DType::i16:
+      return plain(int16_t());
+    case DType::i32:
+      return plain(int32_t());
+    case DType::i64:
+      return plain(int64_t());
+    case DType::u8:
+      return plain(uint8_t());
+    case DType::u16:
+      return plain(uint16_t());
+    case DType::u32:
+      return plain(uint32_t());
+    case DType::u64:
+      return plain(uint64_t());
+    case DType::c64:
+      return plain(std::complex<float>());
+    case DType::c128:
+      return plain(std::complex<double>());
+    case DType::boolean:
+      return bytes([](uint8_t b) { return b != 0; });
+    case DType::f16:
+      return halves([](uint16_t h) { return f16_to_f32(h); });
+    case DType::bf16:
+      return halves([](uint16_t h) { return bf16_to_f32(h); });
+    case DType::f8e4m3:
+      return bytes([](uint8_t b) { return f8e4m3_to_f32(b); });
+    case DType::f8e5m2:
+      return bytes([](uint8_t b) { return f8e5m2_to_f32(b); });
+    case DType::f8e4m3fnuz:
+      return bytes([](uint8_t b) { return f8e4m3fnuz_to_f32(b); });
+    case DType::f8e5m2fnuz:
+      return bytes([](uint8_t b) { return f8e5m2fnuz_to_f32(b); });
+    case DType::f8e8m0:
+      return bytes([](uint8_t b) { return f8e8m0_to_f32(b); });
+    case DType::f4e2m1:
+      return nibbles([](uint8_t b) { return f4e2m1_to_f32(b); });
+    case DType::u4:
+      return nibbles([](uint8_t b) { return b; });
+    case DType::i4:
+      return nibbles([](uint8_t b) { return static_cast<int8_t>(b < 8 ? b : b - 16); });
+    case DType::u2:
+      return pairs([](uint8_t b) { return b; });
+    case DType::i2:
+      return pairs([](uint8_t b) { return static_cast<int8_t>(b < 2 ? b : b - 4); });
+    default:
+      NEREID_CHECK(false && "load of a dtype whose elements are no numbers");
   }
 }
 
@@ -110,33 +138,56 @@ void with_writer(const TensorView& dst, F&& f) {
     });
   };
   switch (dst.dtype) {
-    case DType::f32: return plain(float());
-    case DType::f64: return plain(double());
-    case DType::i8: return plain(int8_t());
-    case DType::i16: return plain(int16_t());
-    case DType::i32: return plain(int32_t());
-    case DType::i64: return plain(int64_t());
-    case DType::u8: return plain(uint8_t());
-    case DType::u16: return plain(uint16_t());
-    case DType::u32: return plain(uint32_t());
-    case DType::u64: return plain(uint64_t());
-    case DType::c64: return plain(std::complex<float>());
-    case DType::c128: return plain(std::complex<double>());
-    case DType::boolean: return f([p = dst.as<uint8_t>()](int64_t i, auto v) { p[i] = convert<bool>(v); });
-    case DType::f16: return halves([](float v) { return f32_to_f16(v); });
-    case DType::bf16: return halves([](float v) { return f32_to_bf16(v); });
-    case DType::f8e4m3: return bytes([](float v) { return f32_to_f8e4m3(v); });
-    case DType::f8e5m2: return bytes([](float v) { return f32_to_f8e5m2(v); });
-    case DType::f8e4m3fnuz: return bytes([](float v) { return f32_to_f8e4m3fnuz(v); });
-    case DType::f8e5m2fnuz: return bytes([](float v) { return f32_to_f8e5m2fnuz(v); });
-    case DType::f8e8m0: return bytes([](float v) { return f32_to_f8e8m0(v); });
+    case DType::f32:
+      return plain(float());
+    case DType::f64:
+      return plain(double());
+    case DType::i8:
+      return plain(int8_t());
+    case DType::i16:
+      return plain(int16_t());
+    case DType::i32:
+      return plain(int32_t());
+    case DType::i64:
+      return plain(int64_t());
+    case DType::u8:
+      return plain(uint8_t());
+    case DType::u16:
+      return plain(uint16_t());
+    case DType::u32:
+      return plain(uint32_t());
+    case DType::u64:
+      return plain(uint64_t());
+    case DType::c64:
+      return plain(std::complex<float>());
+    case DType::c128:
+      return plain(std::complex<double>());
+    case DType::boolean:
+      return f([p = dst.as<uint8_t>()](int64_t i, auto v) { p[i] = convert<bool>(v); });
+    case DType::f16:
+      return halves([](float v) { return f32_to_f16(v); });
+    case DType::bf16:
+      return halves([](float v) { return f32_to_bf16(v); });
+    case DType::f8e4m3:
+      return bytes([](float v) { return f32_to_f8e4m3(v); });
+    case DType::f8e5m2:
+      return bytes([](float v) { return f32_to_f8e5m2(v); });
+    case DType::f8e4m3fnuz:
+      return bytes([](float v) { return f32_to_f8e4m3fnuz(v); });
+    case DType::f8e5m2fnuz:
+      return bytes([](float v) { return f32_to_f8e5m2fnuz(v); });
+    case DType::f8e8m0:
+      return bytes([](float v) { return f32_to_f8e8m0(v); });
     case DType::f4e2m1:
       return f([p = dst.as<uint8_t>()](int64_t i, auto v) { put_bits(p, i, 4, f32_to_f4e2m1(convert<float>(v))); });
     case DType::i4:
-    case DType::u4: return bits(4);
+    case DType::u4:
+      return bits(4);
     case DType::i2:
-    case DType::u2: return bits(2);
-    default: NEREID_CHECK(false && "store to a dtype whose elements are no numbers");
+    case DType::u2:
+      return bits(2);
+    default:
+      NEREID_CHECK(false && "store to a dtype whose elements are no numbers");
   }
 }
 
@@ -160,7 +211,7 @@ Status store(const TensorView& dst, std::span<const T> values) {
   return Status::ok();
 }
 
-#define NEREID_ELEMENT_TYPE(T)                      \
+#define NEREID_ELEMENT_TYPE(T)                          \
   template Elements<T> load<T>(const ConstTensorView&); \
   template Status store<T>(const TensorView&, std::span<const T>);
 NEREID_ELEMENT_TYPE(float)

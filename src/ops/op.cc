@@ -19,7 +19,8 @@ const T& get(const Attrs& attrs, std::string_view name) {
 }  // namespace
 
 std::string container_text(const TensorType& type) {
-  static constexpr std::string_view kNames[] = {"", "sequence ", "optional ", "optional sequence ", "map ", "sequence map "};
+  static constexpr std::string_view kNames[] = {"",     "sequence ",    "optional ", "optional sequence ",
+                                                "map ", "sequence map "};
   std::string text(kNames[static_cast<size_t>(type.container)]);
   const bool keyed = type.container == Container::kMap || type.container == Container::kSequenceOfMaps;
   return keyed ? fmt::format("{}{} ", text, dtype_name(type.key)) : text;

@@ -74,7 +74,7 @@ struct AttrSpec {
   Kind kind;
   // Text form of the default ("1e-05", "true", "silu", "[]", "\"\""); empty: required.
   std::string_view fallback;
-  std::string_view help;      // one line for the generated reference
+  std::string_view help;  // one line for the generated reference
 };
 
 struct ArgSpec {
@@ -141,7 +141,7 @@ struct OpDef {
   DType (*dtype_of)(const InferContext&, size_t output) = nullptr;
   // Names of the regions (graphs run by the op: branches, loop bodies), in order; graph/control.h says how they run.
   std::span<const std::string_view> regions = {};
-  bool of_sizes = false;  // the results depend on the inputs' types and sizes alone (shape, size)
+  bool of_sizes = false;   // the results depend on the inputs' types and sizes alone (shape, size)
   bool is_random = false;  // two runs may differ: never folded or merged
 };
 

@@ -2,9 +2,9 @@
 // Sentences of shape rules, broadcasting and sizes for costs.
 #include "ops/shape_rule.h"
 
-#include "ops/elements.h"
-
 #include <algorithm>
+
+#include "ops/elements.h"
 
 namespace nereid::ops {
 

@@ -3,9 +3,9 @@
 // against itself.
 #include "quant/format_table.h"
 
-#include <algorithm>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <bit>
 #include <cmath>
 #include <fstream>

@@ -97,7 +97,8 @@ class ReferenceStep final : public Step {
 
 Result<std::unique_ptr<Step>> bind_reference(BindContext& c, const graph::Node& node) {
   if (node.op->evaluate == nullptr)
-    return invalid_argument("{} has no results of sizes that are known before it runs, and cannot be a step", node.op->name);
+    return invalid_argument("{} has no results of sizes that are known before it runs, and cannot be a step",
+                            node.op->name);
   std::vector<ReferenceStep::Argument> inputs(node.inputs.size());
   for (size_t i = 0; i < node.inputs.size(); ++i) {
     const graph::ValueId id = node.inputs[i];

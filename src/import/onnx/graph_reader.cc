@@ -87,8 +87,7 @@ Status GraphReader::read_node(const ::onnx::NodeProto& node, graph::Graph& graph
     return exhausted("the model has more than {} nodes when its functions are put in", kMostNodes);
   const std::string domain(canonical_domain(node.domain()));
   const auto function = functions_.find({domain, node.op_type(), node.overload()});
-  if (function != functions_.end())
-    return call_function(*function->second, node, graph, frame).with(describe(node, 0));
+  if (function != functions_.end()) return call_function(*function->second, node, graph, frame).with(describe(node, 0));
   NEREID_TRY(const int64_t version, version_of(*frame.opsets, domain));
   const std::string where = describe(node, version);
   NEREID_TRY(const OpRow* row, find_row(domain, node.op_type(), version).with(where));

@@ -31,7 +31,7 @@ Result<std::pair<size_t, size_t>> NodeView::region_arity(std::string_view attr) 
 }
 
 Result<std::vector<std::shared_ptr<const graph::Graph>>> NodeView::regions(const std::vector<RegionRequest>& requests,
-                                                                          std::vector<ValueId>& captures) {
+                                                                           std::vector<ValueId>& captures) {
   if (frame_.depth >= kMostDepth) return invalid_argument("its graphs lie more than {} deep in each other", kMostDepth);
   std::vector<const ::onnx::GraphProto*> protos;
   std::set<std::string> outside;

@@ -31,16 +31,26 @@ Attr::AttributeType kind_of(const Attr& a) {
 
 std::string_view kind_name(Attr::AttributeType kind) {
   switch (kind) {
-    case Attr::FLOAT: return "a float";
-    case Attr::INT: return "an integer";
-    case Attr::STRING: return "a text";
-    case Attr::TENSOR: return "a tensor";
-    case Attr::GRAPH: return "a graph";
-    case Attr::TYPE_PROTO: return "a type";
-    case Attr::FLOATS: return "a list of floats";
-    case Attr::INTS: return "a list of integers";
-    case Attr::STRINGS: return "a list of texts";
-    default: return "something else";
+    case Attr::FLOAT:
+      return "a float";
+    case Attr::INT:
+      return "an integer";
+    case Attr::STRING:
+      return "a text";
+    case Attr::TENSOR:
+      return "a tensor";
+    case Attr::GRAPH:
+      return "a graph";
+    case Attr::TYPE_PROTO:
+      return "a type";
+    case Attr::FLOATS:
+      return "a list of floats";
+    case Attr::INTS:
+      return "a list of integers";
+    case Attr::STRINGS:
+      return "a list of texts";
+    default:
+      return "something else";
   }
 }
 
@@ -186,7 +196,7 @@ Result<ops::TensorType> NodeView::type_attr(std::string_view name) const {
 }
 
 std::string NodeView::base_name() const {
-  const std::string& own = !node_.name().empty() ? node_.name()
+  const std::string& own = !node_.name().empty()                                 ? node_.name()
                            : node_.output_size() > 0 && !node_.output(0).empty() ? node_.output(0)
                                                                                  : node_.op_type();
   return frame_.prefix + own;
@@ -246,8 +256,8 @@ std::optional<std::vector<ValueId>> NodeView::fold(const ops::OpDef& op, const s
   return ids;
 }
 
-Result<std::vector<ValueId>> NodeView::emit_all(std::string_view op_name, std::vector<ValueId> inputs,
-                                                ops::Attrs attrs, size_t results) {
+Result<std::vector<ValueId>> NodeView::emit_all(std::string_view op_name, std::vector<ValueId> inputs, ops::Attrs attrs,
+                                                size_t results) {
   const ops::OpDef* op = ops::find_op(op_name);
   if (op == nullptr) return internal("there is no op '{}' in the vocabulary", op_name);
   // Missing arguments at the end; too many are the graph's to refuse.

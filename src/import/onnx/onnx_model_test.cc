@@ -52,7 +52,8 @@ std::string refusal(const ModelProto& m, const ImportOptions& options = {}, cons
   return model.is_ok() ? "" : model.status().message();
 }
 
-void add_tensor(ModelProto& m, const std::string& name, const std::vector<int64_t>& dims, const std::vector<float>& data) {
+void add_tensor(ModelProto& m, const std::string& name, const std::vector<int64_t>& dims,
+                const std::vector<float>& data) {
   TensorProto* t = m.mutable_graph()->add_initializer();
   t->set_name(name);
   t->set_data_type(TensorProto::FLOAT);
@@ -70,8 +71,10 @@ TEST(OnnxModel, a_node_becomes_an_op_and_names_are_kept) {
 TEST(OnnxModel, shapes_given_beforehand_are_the_inputs) {
   const auto model = read(model_of("Relu"), {.shapes = {{"x", {2, 4}}}, .overridden = {}});
   EXPECT_EQ(model->graph.value(model->graph.inputs()[0]).type.to_string(), "f32[2, 4]");
-  EXPECT_THAT(refusal(model_of("Relu"), {.shapes = {{"x", {2, 5}}}, .overridden = {}}), HasSubstr("cannot have the shape"));
-  EXPECT_THAT(refusal(model_of("Relu"), {.shapes = {{"z", {2}}}, .overridden = {}}), HasSubstr("'z', which is no input"));
+  EXPECT_THAT(refusal(model_of("Relu"), {.shapes = {{"x", {2, 5}}}, .overridden = {}}),
+              HasSubstr("cannot have the shape"));
+  EXPECT_THAT(refusal(model_of("Relu"), {.shapes = {{"z", {2}}}, .overridden = {}}),
+              HasSubstr("'z', which is no input"));
 }
 
 TEST(OnnxModel, an_unknown_operator_names_itself_its_node_and_the_nearest) {
@@ -91,7 +94,8 @@ TEST(OnnxModel, any_prefix_of_a_file_is_refused_or_read) {
 }
 
 TEST(OnnxModel, a_cycle_is_found) {
-  const std::string message = refusal(model_of("Add", [](ModelProto& m) { m.mutable_graph()->mutable_node(0)->add_input("y"); }));
+  const std::string message =
+      refusal(model_of("Add", [](ModelProto& m) { m.mutable_graph()->mutable_node(0)->add_input("y"); }));
   EXPECT_THAT(message, HasSubstr("the graph has a cycle: node 'first' (Add) waits for its own result"));
 }
 

@@ -59,18 +59,27 @@ Status copy_complex(const ::onnx::TensorProto& t, const List& list, ops::Tensor&
 
 Status copy_lists(const ::onnx::TensorProto& t, ops::Tensor& out) {
   switch (out.dtype) {
-    case DType::f32: return copy_list<float>(t, t.float_data(), out);
-    case DType::f64: return copy_list<double>(t, t.double_data(), out);
-    case DType::i64: return copy_list<int64_t>(t, t.int64_data(), out);
-    case DType::u64: return copy_list<uint64_t>(t, t.uint64_data(), out);
-    case DType::u32: return copy_list<uint32_t>(t, t.uint64_data(), out);
-    case DType::i32: return copy_list<int32_t>(t, t.int32_data(), out);
-    case DType::c64: return copy_complex<float>(t, t.float_data(), out);
-    case DType::c128: return copy_complex<double>(t, t.double_data(), out);
+    case DType::f32:
+      return copy_list<float>(t, t.float_data(), out);
+    case DType::f64:
+      return copy_list<double>(t, t.double_data(), out);
+    case DType::i64:
+      return copy_list<int64_t>(t, t.int64_data(), out);
+    case DType::u64:
+      return copy_list<uint64_t>(t, t.uint64_data(), out);
+    case DType::u32:
+      return copy_list<uint32_t>(t, t.uint64_data(), out);
+    case DType::i32:
+      return copy_list<int32_t>(t, t.int32_data(), out);
+    case DType::c64:
+      return copy_complex<float>(t, t.float_data(), out);
+    case DType::c128:
+      return copy_complex<double>(t, t.double_data(), out);
     case DType::i16:
     case DType::u16:
     case DType::f16:
-    case DType::bf16: return copy_list<uint16_t>(t, t.int32_data(), out);
+    case DType::bf16:
+      return copy_list<uint16_t>(t, t.int32_data(), out);
     case DType::i8:
     case DType::u8:
     case DType::boolean:
@@ -78,13 +87,16 @@ Status copy_lists(const ::onnx::TensorProto& t, ops::Tensor& out) {
     case DType::f8e5m2:
     case DType::f8e4m3fnuz:
     case DType::f8e5m2fnuz:
-    case DType::f8e8m0: return copy_list<uint8_t>(t, t.int32_data(), out);
+    case DType::f8e8m0:
+      return copy_list<uint8_t>(t, t.int32_data(), out);
     case DType::i2:
     case DType::u2:
     case DType::i4:
     case DType::u4:
-    case DType::f4e2m1: return copy_packed(t, t.int32_data(), out);
-    default: return unsupported("{} has elements of type {}", name_of(t), dtype_name(out.dtype));
+    case DType::f4e2m1:
+      return copy_packed(t, t.int32_data(), out);
+    default:
+      return unsupported("{} has elements of type {}", name_of(t), dtype_name(out.dtype));
   }
 }
 
@@ -196,8 +208,7 @@ Result<ops::Tensor> read_tensor(const ::onnx::TensorProto& t, ExternalFiles* fil
 Result<ops::Tensor> read_sparse_tensor(const ::onnx::SparseTensorProto& t, ExternalFiles* files) {
   NEREID_TRY(const ops::Tensor values, read_tensor(t.values(), files));
   NEREID_TRY(const ops::Tensor places, read_tensor(t.indices(), files));
-  NEREID_TRY(ops::Tensor out,
-             ops::Tensor::zeros(values.dtype, std::vector<int64_t>(t.dims().begin(), t.dims().end())));
+  NEREID_TRY(ops::Tensor out, ops::Tensor::zeros(values.dtype, std::vector<int64_t>(t.dims().begin(), t.dims().end())));
   const ConstTensorView from = values.view(), at = places.view();
   const int64_t rank = t.dims_size(), count = from.elements();
   const bool flat = at.rank() == 1;

@@ -106,7 +106,8 @@ Result<std::unique_ptr<NetStep>> bind_net_scaled_dot_attention(NetBinder& binder
   NEREID_TRY(const HeadLayout k, layout_of(binder.sizes(inputs[1]), a.integer("kv_num_heads")));
   NEREID_TRY(const HeadLayout v, layout_of(binder.sizes(inputs[2]), a.integer("kv_num_heads")));
   NEREID_TRY(const HeadLayout y, layout_of(binder.sizes(node.outputs[0]), q.heads));
-  if (q.samples * q.heads * q.steps * k.steps * q.width * v.width == 0) return unsupported("there is nothing to compute");
+  if (q.samples * q.heads * q.steps * k.steps * q.width * v.width == 0)
+    return unsupported("there is nothing to compute");
   const int64_t group = q.heads / k.heads;
 
   auto step = std::make_unique<AttentionStep>(binder.kernels());
@@ -125,11 +126,8 @@ Result<std::unique_ptr<NetStep>> bind_net_scaled_dot_attention(NetBinder& binder
                      .n = k.steps,
                      .batch = k.heads,
                      .b_batch_stride = k.head_stride};
-  step->pack_values = {.b_stride = v.step_stride,
-                       .k = v.steps,
-                       .n = v.width,
-                       .batch = v.heads,
-                       .b_batch_stride = v.head_stride};
+  step->pack_values = {
+      .b_stride = v.step_stride, .k = v.steps, .n = v.width, .batch = v.heads, .b_batch_stride = v.head_stride};
   const int64_t head_scores = q.steps * k.steps;
   GemmParams& p = step->products;
   p.a_stride = q.step_stride;
@@ -156,8 +154,7 @@ Result<std::unique_ptr<NetStep>> bind_net_scaled_dot_attention(NetBinder& binder
   binder.point(inputs[0], &step->queries);
   binder.point(inputs[1], &step->keys);
   binder.point(inputs[2], &step->values);
-  if (inputs.size() > 3 && inputs[3].valid())
-    NEREID_RETURN_IF_ERROR(bind_mask(binder, inputs[3], q, k.steps, *step));
+  if (inputs.size() > 3 && inputs[3].valid()) NEREID_RETURN_IF_ERROR(bind_mask(binder, inputs[3], q, k.steps, *step));
   binder.point(node.outputs[0], &step->result);
   binder.want_scratch((step->keys_elements + step->values_elements + q.heads * head_scores) * 4, &step->memory);
   return std::unique_ptr<NetStep>(std::move(step));

@@ -90,16 +90,16 @@ Result<std::unique_ptr<NetStep>> bind_net_conv_transpose_last(NetBinder& binder,
   int64_t taps = 1;
   for (size_t d = 2; d < ws.size(); ++d) taps *= ws[d];
   const int64_t n = taps * out_c, pixels = *binder.type(node.inputs[0]).shape.elements() / k;
-  NEREID_TRY(const std::byte* packed,
-             binder.network().packed(w, "conv_transpose", kernels::gemm_packed_elements(k, n) * 4, [&](std::byte* dst) {
-               std::vector<float> b(static_cast<size_t>(k * n));  // [in channel, tap, out channel]
-               for (int64_t c = 0; c < k; ++c)
-                 for (int64_t o = 0; o < out_c; ++o)
-                   for (int64_t t = 0; t < taps; ++t)
-                     b[static_cast<size_t>((c * taps + t) * out_c + o)] = w[(c * out_c + o) * taps + t];
-               kernels::gemm_pack(
-                   {.b = b.data(), .b_stride = n, .k = k, .n = n, .packed = reinterpret_cast<float*>(dst)});
-             }));
+  NEREID_TRY(
+      const std::byte* packed,
+      binder.network().packed(w, "conv_transpose", kernels::gemm_packed_elements(k, n) * 4, [&](std::byte* dst) {
+        std::vector<float> b(static_cast<size_t>(k * n));  // [in channel, tap, out channel]
+        for (int64_t c = 0; c < k; ++c)
+          for (int64_t o = 0; o < out_c; ++o)
+            for (int64_t t = 0; t < taps; ++t)
+              b[static_cast<size_t>((c * taps + t) * out_c + o)] = w[(c * out_c + o) * taps + t];
+        kernels::gemm_pack({.b = b.data(), .b_stride = n, .k = k, .n = n, .packed = reinterpret_cast<float*>(dst)});
+      }));
   NEREID_TRY(ops::Windows windows, ops::read_windows(node.attrs, std::span(ws).subspan(2)));
   const std::vector<int64_t>& extra = node.attrs.integers("output_padding");
   for (size_t d = 0; d < spatial; ++d)

@@ -50,7 +50,8 @@ class FillStep final : public NetStep {
   void run(Worker& worker) override {
     const auto [begin, end] = worker.slice(count);
     for (int64_t i = begin; i < end; ++i)
-      for (size_t b = 0; b < value.size(); ++b) dst[i * static_cast<int64_t>(value.size()) + static_cast<int64_t>(b)] = value[b];
+      for (size_t b = 0; b < value.size(); ++b)
+        dst[i * static_cast<int64_t>(value.size()) + static_cast<int64_t>(b)] = value[b];
     worker.barrier();
   }
   std::byte* dst = nullptr;
@@ -81,7 +82,8 @@ Result<std::unique_ptr<NetStep>> bind_net_transpose(NetBinder& binder, const gra
     }
   }
   const size_t n = merged.size();
-  const bool blocks = bytes == 4 && (n == 2 || n == 3) && merged[n - 2].src == 1 && *binder.type(x).shape.elements() > 0 &&
+  const bool blocks = bytes == 4 && (n == 2 || n == 3) && merged[n - 2].src == 1 &&
+                      *binder.type(x).shape.elements() > 0 &&
                       (n == 2 || merged[0].src == merged[n - 1].size * merged[n - 2].size);
   if (!blocks) return copy_step(binder, x, 0, y, 0, std::move(dims), bytes);
   auto step = std::make_unique<ParamStep<kernels::TransposeParams>>(binder.kernels().transpose);
@@ -102,7 +104,9 @@ Result<std::unique_ptr<NetStep>> bind_net_slice(NetBinder& binder, const graph::
   const graph::ValueId x = node.inputs[0], y = node.outputs[0];
   NEREID_TRY(const int64_t bytes, element_bytes(binder, x));
   const std::vector<int64_t> xs = binder.sizes(x), ys = binder.sizes(y), from = row_major(xs), to = row_major(ys);
-  const auto known = [&](size_t i) { return node.inputs.size() > i && node.inputs[i].valid() ? binder.known(node.inputs[i]) : nullptr; };
+  const auto known = [&](size_t i) {
+    return node.inputs.size() > i && node.inputs[i].valid() ? binder.known(node.inputs[i]) : nullptr;
+  };
   if (known(1) == nullptr || known(2) == nullptr) return unsupported("where it begins is not known");
   const std::vector<int64_t> starts = integers(binder, known(1), node.inputs[1]);
   std::vector<int64_t> axes, steps(starts.size(), 1);
@@ -190,7 +194,8 @@ Result<std::unique_ptr<NetStep>> bind_net_pad(NetBinder& binder, const graph::No
   fill->value.assign(static_cast<size_t>(bytes), std::byte{0});
   if (given(2)) {
     const void* value = binder.known(node.inputs[2]);
-    if (value == nullptr || binder.dtype(node.inputs[2]) != binder.dtype(x)) return unsupported("what is added is not known");
+    if (value == nullptr || binder.dtype(node.inputs[2]) != binder.dtype(x))
+      return unsupported("what is added is not known");
     const auto* first = static_cast<const std::byte*>(value);
     fill->value.assign(first, first + bytes);
   }

@@ -42,9 +42,8 @@ Result<std::unique_ptr<NetStep>> bind_low_dense(NetBinder& binder, const graph::
   const int64_t k = ws[transposed ? 1 : 0], n = ws[transposed ? 0 : 1];
   NEREID_TRY(const std::byte* packed,
              binder.network().packed(w, transposed ? "gemm.bf16^T" : "gemm.bf16",
-                                     kernels::low_packed_bytes(LowType::kBF16, k, n), [&](std::byte* dst) {
-                                       kernels::low_pack_bf16(w, ws[1], transposed, k, n, dst);
-                                     }));
+                                     kernels::low_packed_bytes(LowType::kBF16, k, n),
+                                     [&](std::byte* dst) { kernels::low_pack_bf16(w, ws[1], transposed, k, n, dst); }));
   auto step = std::make_unique<ParamStep<kernels::LowGemmParams>>(binder.kernels().low_gemm);
   kernels::LowGemmParams& p = step->params;
   p.a_type = LowType::kF32;
@@ -72,8 +71,8 @@ Result<std::unique_ptr<NetStep>> bind_low_conv(NetBinder& binder, const graph::N
   p.x_type = LowType::kF32;
   p.x_stride = shape.in_c;
   p.y_stride = shape.out_c;
-  const std::string layout = fmt::format("conv.bf16 {}x{}x{}x{}/{}", shape.out_c, shape.in_c, shape.kernel_h,
-                                         shape.kernel_w, shape.groups);
+  const std::string layout =
+      fmt::format("conv.bf16 {}x{}x{}x{}/{}", shape.out_c, shape.in_c, shape.kernel_h, shape.kernel_w, shape.groups);
   NEREID_TRY(p.weight, binder.network().packed(w, layout, kernels::low_conv_weight_bytes(shape, p.x_type),
                                                [&](std::byte* dst) { kernels::low_pack_conv_bf16(shape, w, dst); }));
   binder.point(node.inputs[0], &p.x);

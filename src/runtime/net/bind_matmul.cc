@@ -89,7 +89,8 @@ Result<std::unique_ptr<NetStep>> bind_net_matmul(NetBinder& binder, const graph:
   // A right side that repeats is packed once.
   int64_t packed_matrices = 1;
   for (size_t i = 0; i < dims.size(); ++i) {
-    *batches[i] = {.count = dims[i].count, .a = dims[i].a, .b = dims[i].b == 0 ? 0 : packed * packed_matrices, .c = dims[i].c};
+    *batches[i] = {
+        .count = dims[i].count, .a = dims[i].a, .b = dims[i].b == 0 ? 0 : packed * packed_matrices, .c = dims[i].c};
     if (dims[i].b == 0) continue;
     (i == 0 ? pack.batch : pack.batch_outer) = dims[i].count;
     (i == 0 ? pack.b_batch_stride : pack.b_outer_stride) = dims[i].b;

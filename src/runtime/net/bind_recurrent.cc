@@ -73,8 +73,14 @@ class RecurrentStep final : public NetStep {
       std::memset(none, 0, static_cast<size_t>(state) * 4);
       std::memcpy(c, initial_c != nullptr ? initial_c + d * state : none, static_cast<size_t>(state) * 4);
     }
-    GemmParams p{.a = x, .a_stride = inputs, .b = weights[static_cast<size_t>(d)].w, .m = steps * samples, .n = width,
-                 .k = inputs, .c = sums_x, .c_stride = width};
+    GemmParams p{.a = x,
+                 .a_stride = inputs,
+                 .b = weights[static_cast<size_t>(d)].w,
+                 .m = steps * samples,
+                 .n = width,
+                 .k = inputs,
+                 .c = sums_x,
+                 .c_stride = width};
     p.epilogue.bias = wb;
     kernels_.gemm(p, worker);
     worker.barrier();
@@ -83,8 +89,14 @@ class RecurrentStep final : public NetStep {
     for (int64_t i = 0; i < steps; ++i) {
       const int64_t t = backwards ? steps - 1 - i : i;
       const float* now_x = sums_x + t * samples * width;
-      GemmParams q{.a = past, .a_stride = hidden, .b = weights[static_cast<size_t>(d)].r, .m = samples, .n = width,
-                   .k = hidden, .c = sums_past, .c_stride = width};
+      GemmParams q{.a = past,
+                   .a_stride = hidden,
+                   .b = weights[static_cast<size_t>(d)].r,
+                   .m = samples,
+                   .n = width,
+                   .k = hidden,
+                   .c = sums_past,
+                   .c_stride = width};
       q.epilogue.bias = rb;
       if (is_lstm) {
         q.epilogue.residual = now_x;
@@ -115,7 +127,12 @@ class RecurrentStep final : public NetStep {
       in[4] = {.data = c, .strides = {hidden, 1}};
       out[0] = {.data = c, .strides = {hidden, 1}, .value = 9};
       out[1] = {.data = next, .strides = {hidden, 1}, .value = 12};
-      p = {.steps = kLstm, .step_count = std::size(kLstm), .inputs = in, .input_count = 5, .outputs = out, .output_count = 2};
+      p = {.steps = kLstm,
+           .step_count = std::size(kLstm),
+           .inputs = in,
+           .input_count = 5,
+           .outputs = out,
+           .output_count = 2};
     } else {
       for (int64_t g = 0; g < 3; ++g) {
         in[g] = gate(of_x_now, g);
@@ -123,7 +140,12 @@ class RecurrentStep final : public NetStep {
       }
       in[6] = {.data = past, .strides = {hidden, 1}};
       out[0] = {.data = next, .strides = {hidden, 1}, .value = 14};
-      p = {.steps = kGru, .step_count = std::size(kGru), .inputs = in, .input_count = 7, .outputs = out, .output_count = 1};
+      p = {.steps = kGru,
+           .step_count = std::size(kGru),
+           .inputs = in,
+           .input_count = 7,
+           .outputs = out,
+           .output_count = 1};
     }
     p.rank = 2;
     p.dims[0] = samples;
@@ -178,11 +200,16 @@ Result<std::unique_ptr<NetStep>> bind_net_recurrent(NetBinder& binder, const gra
   const int64_t width = s.gates * s.hidden;
   const auto pack = [&](const float* from, int64_t k, int64_t d) -> Result<const float*> {
     const float* matrix = from + d * width * k;
-    NEREID_TRY(const std::byte* packed,
-               binder.network().packed(matrix, "gemm^T", kernels::gemm_packed_elements(k, width) * 4, [&](std::byte* dst) {
-                 kernels::gemm_pack({.b = matrix, .b_stride = k, .transposed = true, .k = k, .n = width,
-                                     .packed = reinterpret_cast<float*>(dst)});
-               }));
+    NEREID_TRY(
+        const std::byte* packed,
+        binder.network().packed(matrix, "gemm^T", kernels::gemm_packed_elements(k, width) * 4, [&](std::byte* dst) {
+          kernels::gemm_pack({.b = matrix,
+                              .b_stride = k,
+                              .transposed = true,
+                              .k = k,
+                              .n = width,
+                              .packed = reinterpret_cast<float*>(dst)});
+        }));
     return reinterpret_cast<const float*>(packed);
   };
   for (int64_t d = 0; d < s.directions; ++d) {

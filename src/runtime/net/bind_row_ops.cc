@@ -92,7 +92,8 @@ class MiddleReduceStep final : public NetStep {
 Result<std::unique_ptr<NetStep>> bind_middle(NetBinder& binder, const graph::Node& node, MiddleReduceStep::Kind kind,
                                              const std::vector<int64_t>& xs, const std::vector<bool>& reduced) {
   using Kind = MiddleReduceStep::Kind;
-  if (kind == Kind::kSumSquares || kind == Kind::kL2) return unsupported("the reduced dimensions are not the last ones");
+  if (kind == Kind::kSumSquares || kind == Kind::kL2)
+    return unsupported("the reduced dimensions are not the last ones");
   size_t first = 0, last = xs.size();
   while (!reduced[first]) ++first;
   while (!reduced[last - 1]) --last;
@@ -114,7 +115,8 @@ Result<std::unique_ptr<NetStep>> bind_net_softmax(NetBinder& binder, const graph
   NEREID_RETURN_IF_ERROR(binder.expect_f32(node.inputs));
   const std::vector<int64_t> xs = binder.sizes(node.inputs[0]);
   const int64_t axis = node.attrs.integer("axis");
-  if (xs.empty() || *binder.type(node.inputs[0]).shape.elements() == 0) return unsupported("there is nothing to compute");
+  if (xs.empty() || *binder.type(node.inputs[0]).shape.elements() == 0)
+    return unsupported("there is nothing to compute");
   const ops::AxisSteps steps = ops::axis_steps(xs, axis);
   if (steps.inner != 1) return unsupported("the axis is not the last dimension");
   auto step = std::make_unique<ParamStep<kernels::SoftmaxParams>>(binder.kernels().softmax);

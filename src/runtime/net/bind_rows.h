@@ -38,7 +38,8 @@ bool pays_in_bf16(const NetBinder& binder, int64_t rows);
 
 // The same two in bf16 with f32 activations outside: tried first where the network's precision asks for it.
 Result<std::unique_ptr<NetStep>> bind_low_dense(NetBinder& binder, const graph::Node& node);
-Result<std::unique_ptr<NetStep>> bind_low_conv(NetBinder& binder, const graph::Node& node, const kernels::ConvShape& shape);
+Result<std::unique_ptr<NetStep>> bind_low_conv(NetBinder& binder, const graph::Node& node,
+                                               const kernels::ConvShape& shape);
 
 // The kernels' name of an activation; kUnsupported for those they lack.
 Result<kernels::Act> act_of(std::string_view name);

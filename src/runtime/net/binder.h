@@ -33,8 +33,8 @@ class NetBinder {
 
   // `field` (of a parameter block that stays where it is) shall hold the value's address, plus an offset in bytes.
   virtual void point(graph::ValueId id, void* field, int64_t offset = 0) = 0;
-  // `field` shall hold the address of scratch memory that this step has for itself while it runs; 64-byte aligned. Every
-  // call gives another piece.
+  // `field` shall hold the address of scratch memory that this step has for itself while it runs; 64-byte aligned.
+  // Every call gives another piece.
   virtual void want_scratch(int64_t bytes, std::byte** field) = 0;
 
   // Where a step reports what is wrong with the values of a run; it outlives the step. One worker at a time writes it.

@@ -104,8 +104,7 @@ TEST(NetContext, a_size_that_hangs_on_a_given_value_follows_it) {
     %z = relu(%y)
     output %z
   })");
-  for (int64_t n : {4, 1, 4})
-    EXPECT_TRUE(r.run({{"x", numbers({4})}, {"to", integers({n})}}).is_ok()) << n;
+  for (int64_t n : {4, 1, 4}) EXPECT_TRUE(r.run({{"x", numbers({4})}, {"to", integers({n})}}).is_ok()) << n;
 }
 
 TEST(NetContext, a_size_that_hangs_on_a_computed_value_begins_a_new_plan) {

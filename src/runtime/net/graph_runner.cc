@@ -45,14 +45,14 @@ Result<Plan*> GraphRunner::plan_at(size_t begin) {
   std::vector<std::unique_ptr<Plan>>& plans = plans_[begin];
   for (size_t i = 0; i < plans.size(); ++i) {
     if (!serves(*plans[i], values_)) continue;
-    if (i > 0) std::rotate(plans.begin(), plans.begin() + static_cast<ptrdiff_t>(i), plans.begin() + static_cast<ptrdiff_t>(i) + 1);
+    if (i > 0)
+      std::rotate(plans.begin(), plans.begin() + static_cast<ptrdiff_t>(i),
+                  plans.begin() + static_cast<ptrdiff_t>(i) + 1);
     return plans[0].get();
   }
-  NEREID_TRY(std::unique_ptr<Plan> plan, make_plan({.network = network_,
-                                                    .graph = graph_,
-                                                    .values = values_,
-                                                    .begin = begin,
-                                                    .workers = pool_.size()}));
+  NEREID_TRY(
+      std::unique_ptr<Plan> plan,
+      make_plan({.network = network_, .graph = graph_, .values = values_, .begin = begin, .workers = pool_.size()}));
   if (plans.size() == kMostPlans) plans.pop_back();
   plans.insert(plans.begin(), std::move(plan));
   return plans[0].get();
@@ -159,21 +159,22 @@ Status GraphRunner::run_dynamic(graph::NodeId id, bool profiling) {
   Result<std::vector<ops::Datum>> results =
       node.regions.empty()
           ? ops::run_any(*node.op, inputs, node.attrs)
-          : graph::run_control(node, inputs, [&](size_t index, std::span<const ops::Datum* const> given)
-                                   -> Result<std::vector<ops::Datum>> {
-              GraphRunner& inner = region(id, index);
-              for (size_t i = 0; i < given.size(); ++i) {
-                NetValue& v = inner.values_[static_cast<size_t>(inner.graph_.inputs()[i].v)];
-                v = {.kind = given[i]->is_tensor() ? NetValue::Kind::kTensor : NetValue::Kind::kDatum,
-                     .type = ops::type_of(*given[i]),
-                     .data = given[i]->is_tensor() ? given[i]->view().data : nullptr,
-                     .datum = given[i]};
-              }
-              NEREID_RETURN_IF_ERROR(inner.run(profiling));
-              std::vector<ops::Datum> out;
-              for (graph::ValueId o : inner.graph_.outputs()) out.push_back(copy(inner.value(o)));
-              return out;
-            });
+          : graph::run_control(
+                node, inputs,
+                [&](size_t index, std::span<const ops::Datum* const> given) -> Result<std::vector<ops::Datum>> {
+                  GraphRunner& inner = region(id, index);
+                  for (size_t i = 0; i < given.size(); ++i) {
+                    NetValue& v = inner.values_[static_cast<size_t>(inner.graph_.inputs()[i].v)];
+                    v = {.kind = given[i]->is_tensor() ? NetValue::Kind::kTensor : NetValue::Kind::kDatum,
+                         .type = ops::type_of(*given[i]),
+                         .data = given[i]->is_tensor() ? given[i]->view().data : nullptr,
+                         .datum = given[i]};
+                  }
+                  NEREID_RETURN_IF_ERROR(inner.run(profiling));
+                  std::vector<ops::Datum> out;
+                  for (graph::ValueId o : inner.graph_.outputs()) out.push_back(copy(inner.value(o)));
+                  return out;
+                });
   if (!results.is_ok()) return results.status().with(where);
   if (results->size() < node.outputs.size())
     return internal("{}: {} results where {} are wanted", where, results->size(), node.outputs.size());
@@ -191,8 +192,7 @@ void GraphRunner::collect_profile(std::vector<NetProfile>& profile) const {
   for (const auto& [begin, plans] : plans_)
     for (const auto& plan : plans)
       for (size_t i = 0; i < plan->steps.size(); ++i)
-        if (plan->step_ns[i] > 0)
-          profile.push_back({plan->steps[i]->label, plan->steps[i]->kernel, plan->step_ns[i]});
+        if (plan->step_ns[i] > 0) profile.push_back({plan->steps[i]->label, plan->steps[i]->kernel, plan->step_ns[i]});
   for (const auto& [key, runner] : regions_) runner->collect_profile(profile);
 }
 

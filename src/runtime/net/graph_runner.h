@@ -40,8 +40,8 @@ class GraphRunner {
   const graph::Graph& graph_;
   ThreadPool& pool_;
   std::vector<NetValue> values_;
-  std::vector<std::unique_ptr<ops::Datum>> owned_;  // by value id: results of dynamic nodes
-  std::vector<ops::Tensor> joined_;                 // constants in several parts
+  std::vector<std::unique_ptr<ops::Datum>> owned_;              // by value id: results of dynamic nodes
+  std::vector<ops::Tensor> joined_;                             // constants in several parts
   std::map<size_t, std::vector<std::unique_ptr<Plan>>> plans_;  // by where they begin, the last used first
   std::map<std::pair<int32_t, size_t>, std::unique_ptr<GraphRunner>> regions_;
   int64_t dynamic_ns_ = 0;

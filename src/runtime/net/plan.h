@@ -25,8 +25,8 @@ namespace nereid::runtime {
 struct NetValue {
   enum class Kind : uint8_t { kNone, kConstant, kTensor, kDatum };
   Kind kind = Kind::kNone;
-  ops::TensorType type;            // of tensors: concrete
-  const void* data = nullptr;      // kConstant, kTensor
+  ops::TensorType type;               // of tensors: concrete
+  const void* data = nullptr;         // kConstant, kTensor
   const ops::Datum* datum = nullptr;  // kDatum: a sequence, an optional, a map
   ConstTensorView view() const { return {data, type.dtype, type.shape.sizes()}; }
 };

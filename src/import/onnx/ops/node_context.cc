@@ -43,8 +43,7 @@ ValueId NodeContext::constant_scalar(DType dtype, double value) {
 }
 
 Status NodeContext::lower(std::string_view op, std::vector<ValueId> inputs, ops::Attrs attrs) {
-  NEREID_TRY(const std::vector<ValueId> results,
-             emit_all(op, std::move(inputs), std::move(attrs), output_count()));
+  NEREID_TRY(const std::vector<ValueId> results, emit_all(op, std::move(inputs), std::move(attrs), output_count()));
   for (size_t i = 0; i < output_count(); ++i) give(i, results[i]);
   return Status::ok();
 }

@@ -80,8 +80,8 @@ class NodeContext {
                                                 size_t results) = 0;
   Result<ValueId> emit(std::string_view op, std::vector<ValueId> inputs, ops::Attrs attrs = {});
   virtual ValueId constant(ops::Tensor tensor) = 0;
-  ValueId constant_integers(const std::vector<int64_t>& values);           // i64[n]
-  ValueId constant_scalar(DType dtype, double value);                      // of rank 0
+  ValueId constant_integers(const std::vector<int64_t>& values);  // i64[n]
+  ValueId constant_scalar(DType dtype, double value);             // of rank 0
   virtual void give(size_t output, ValueId value) = 0;
   // Emits the op and gives its results to the node's outputs in order.
   Status lower(std::string_view op, std::vector<ValueId> inputs, ops::Attrs attrs = {});
@@ -89,8 +89,8 @@ class NodeContext {
   // Graph attributes as regions of one node (graph/control.h): each takes its formal inputs first, of the types given
   // (as many as the attribute's graph has), then, all alike, what any of them takes from outside, whose values are put
   // into `captures`.
-  virtual Result<std::vector<std::shared_ptr<const graph::Graph>>> regions(
-      const std::vector<RegionRequest>& requests, std::vector<ValueId>& captures) = 0;
+  virtual Result<std::vector<std::shared_ptr<const graph::Graph>>> regions(const std::vector<RegionRequest>& requests,
+                                                                           std::vector<ValueId>& captures) = 0;
   // How many inputs and outputs a graph attribute has.
   virtual Result<std::pair<size_t, size_t>> region_arity(std::string_view attr) const = 0;
   // Emits an op with regions, which has that many results.
