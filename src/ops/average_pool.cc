@@ -8,13 +8,13 @@ namespace {
 constexpr ArgSpec kInputs[] = {{.name = "x"}};
 constexpr ArgSpec kOutputs[] = {{.name = "y"}};
 constexpr AttrSpec kAttrs[] = {
-    kPoolAutoPad,
+    kWindowAutoPad,
     kPoolCeilMode,
     {"count_include_pad", AttrSpec::Kind::kBool, "false", "whether padding counts as zeros; else it is left out"},
-    kPoolDilations,
+    kWindowDilations,
     kPoolKernelShape,
-    kPoolPads,
-    kPoolStrides};
+    kWindowPads,
+    kWindowStrides};
 
 Result<std::vector<TensorType>> infer(const InferContext& ctx) {
   ShapeRule rule(ctx, kInputs);

@@ -28,7 +28,9 @@ Status evaluate(const EvalContext& ctx) {
 }
 
 Cost cost(const InferContext& ctx, std::span<const TensorType> outputs) {
-  return quantized_conv_cost(ctx, outputs, kW);
+  Cost cost = traffic(ctx, outputs);
+  cost.flops = conv_flops(*ctx.inputs[kW], outputs[0]);
+  return cost;
 }
 
 }  // namespace

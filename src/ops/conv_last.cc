@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // conv_last and conv_transpose_last: convolutions of channels-last images, with bias, residual and activation built in.
 #include "ops/channels_last.h"
+#include "ops/convolution.h"
 #include "ops/epilogue.h"
 
 namespace nereid::ops {
@@ -10,38 +11,12 @@ enum : size_t { kX, kW, kBias, kResidual };
 constexpr ArgSpec kInputs[] = {
     {.name = "x"}, {.name = "w"}, {.name = "bias", .optional = true}, {.name = "residual", .optional = true}};
 constexpr ArgSpec kOutputs[] = {{.name = "y"}};
-constexpr AttrSpec kAutoPad = {"auto_pad", AttrSpec::Kind::kString, "NOTSET",
-                               "NOTSET (pads), SAME_UPPER, SAME_LOWER or VALID"};
-constexpr AttrSpec kDilations = {"dilations", AttrSpec::Kind::kInts, "[]",
-                                 "distance of taps, one a spatial axis; empty: 1"};
-constexpr AttrSpec kGroup = {"group", AttrSpec::Kind::kInt, "1", "groups of channels that do not mix"};
-constexpr AttrSpec kKernelShape = {"kernel_shape", AttrSpec::Kind::kInts, "[]",
-                                   "spatial sizes of w; empty: as w has them"};
-constexpr AttrSpec kStrides = {"strides", AttrSpec::Kind::kInts, "[]", "steps, one a spatial axis; empty: 1"};
-constexpr AttrSpec kAttrs[] = {kEpilogueActivation,
-                               kEpilogueAlpha,
-                               kAutoPad,
-                               kEpilogueBeta,
-                               kDilations,
-                               kGroup,
-                               kKernelShape,
-                               {"pads", AttrSpec::Kind::kInts, "[]", "padding: all begins, then all ends; empty: 0"},
-                               kEpilogueResidualLast,
-                               kStrides};
-constexpr AttrSpec kTransposeAttrs[] = {
-    kEpilogueActivation,
-    kEpilogueAlpha,
-    kAutoPad,
-    kEpilogueBeta,
-    kDilations,
-    kGroup,
-    kKernelShape,
-    {"output_padding", AttrSpec::Kind::kInts, "[]", "positions added at the end, one a spatial axis; empty: 0"},
-    {"output_shape", AttrSpec::Kind::kInts, "[]",
-     "spatial sizes of y, from which the padding follows; empty: not given"},
-    {"pads", AttrSpec::Kind::kInts, "[]", "what is cut off: all begins, then all ends; empty: 0"},
-    kEpilogueResidualLast,
-    kStrides};
+constexpr AttrSpec kAttrs[] = {kEpilogueActivation,   kEpilogueAlpha, kWindowAutoPad,   kEpilogueBeta,
+                               kWindowDilations,      kConvGroup,     kConvKernelShape, kWindowPads,
+                               kEpilogueResidualLast, kWindowStrides};
+constexpr AttrSpec kTransposeAttrs[] = {kEpilogueActivation, kEpilogueAlpha, kWindowAutoPad,        kEpilogueBeta,
+                                        kWindowDilations,    kConvGroup,     kConvKernelShape,      kConvOutputPadding,
+                                        kConvOutputShape,    kConvCut,       kEpilogueResidualLast, kWindowStrides};
 
 // The names of the channels-first ops; types, so that they can be arguments of templates.
 struct Conv {
@@ -67,25 +42,6 @@ Status evaluate(const EvalContext& ctx) {
   return store<double>(ctx.outputs[0], sums);
 }
 
-// Each weight but those of the other output channels is used once for each element of `moved`.
-double flops(const InferContext& ctx, const TensorType& moved) {
-  double work = 2;
-  const Shape& w = ctx.inputs[kW]->shape;
-  for (int d = 1; d < w.rank(); ++d) work *= w[d].is_static() ? static_cast<double>(w[d].size()) : 1;
-  return work * elements_of(moved);
-}
-
-Cost cost(const InferContext& ctx, std::span<const TensorType> outputs) {
-  Cost c = traffic(ctx, outputs);
-  c.flops = flops(ctx, outputs[0]);
-  return c;
-}
-Cost cost_transpose(const InferContext& ctx, std::span<const TensorType> outputs) {
-  Cost c = traffic(ctx, outputs);
-  c.flops = flops(ctx, *ctx.inputs[kX]);
-  return c;
-}
-
 }  // namespace
 
 extern constexpr OpDef kConvLast = {
@@ -96,7 +52,7 @@ extern constexpr OpDef kConvLast = {
     .attrs = kAttrs,
     .infer = infer<Conv>,
     .evaluate = evaluate<Conv>,
-    .cost = cost};
+    .cost = conv_cost};
 
 extern constexpr OpDef kConvTransposeLast = {
     .name = "conv_transpose_last",
@@ -106,6 +62,6 @@ extern constexpr OpDef kConvTransposeLast = {
     .attrs = kTransposeAttrs,
     .infer = infer<ConvTranspose>,
     .evaluate = evaluate<ConvTranspose>,
-    .cost = cost_transpose};
+    .cost = conv_transpose_cost};
 
 }  // namespace nereid::ops

@@ -210,7 +210,7 @@ TEST(DeformConv, refuses_offsets_of_other_sizes) {
               HasSubstr("should be 2, the result's size"));
   EXPECT_THAT(refusal("deform_conv", {ones({1, 1, 2, 2}), ones({1, 1, 1, 1}), ones({1, 2, 2, 2})},
                       {{"offset_group", int64_t{0}}}),
-              HasSubstr("both should be at least 1"));
+              HasSubstr("offset_group is 0; it should be at least 1"));
 }
 
 Tensor i64(const std::vector<double>& values) {

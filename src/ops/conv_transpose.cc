@@ -2,25 +2,16 @@
 // conv_transpose: the reverse of a convolution: every input position adds its weighted kernel to the output.
 #include <algorithm>
 
+#include "ops/convolution.h"
 #include "ops/elements.h"
-#include "ops/shape_rule.h"
-#include "ops/window.h"
 
 namespace nereid::ops {
 namespace {
 
 constexpr ArgSpec kInputs[] = {{.name = "x"}, {.name = "w"}, {.name = "bias", .optional = true}};
 constexpr ArgSpec kOutputs[] = {{.name = "y"}};
-constexpr AttrSpec kAttrs[] = {
-    {"auto_pad", AttrSpec::Kind::kString, "NOTSET", "NOTSET (pads), SAME_UPPER, SAME_LOWER or VALID"},
-    {"dilations", AttrSpec::Kind::kInts, "[]", "distance of taps, one a spatial axis; empty: 1"},
-    {"group", AttrSpec::Kind::kInt, "1", "groups of channels that do not mix"},
-    {"kernel_shape", AttrSpec::Kind::kInts, "[]", "spatial sizes of w; empty: as w has them"},
-    {"output_padding", AttrSpec::Kind::kInts, "[]", "positions added at the end, one a spatial axis; empty: 0"},
-    {"output_shape", AttrSpec::Kind::kInts, "[]",
-     "spatial sizes of y, from which the padding follows; empty: not given"},
-    {"pads", AttrSpec::Kind::kInts, "[]", "what is cut off: all begins, then all ends; empty: 0"},
-    {"strides", AttrSpec::Kind::kInts, "[]", "steps, one a spatial axis; empty: 1"}};
+constexpr AttrSpec kAttrs[] = {kWindowAutoPad,     kWindowDilations, kConvGroup, kConvKernelShape,
+                               kConvOutputPadding, kConvOutputShape, kConvCut,   kWindowStrides};
 
 struct Extras {
   std::vector<int64_t> padding, shape;  // output_padding and output_shape, which may be empty
@@ -89,8 +80,7 @@ Result<std::vector<TensorType>> infer(const InferContext& ctx) {
   NEREID_RETURN_IF_ERROR(rule.agree(0, 1, 1, 0));
   if (rule.type(1).dtype != rule.type(0).dtype)
     return invalid_argument("{} and {} should have one element type", rule.describe(0), rule.describe(1));
-  const int64_t group = ctx.attrs.integer("group");
-  if (group < 1) return invalid_argument("group is {}; it should be at least 1", group);
+  NEREID_TRY(const int64_t group, conv_group(ctx));
   if (rule.dim(1, 0).is_static() && rule.dim(1, 0).size() % group != 0)
     return invalid_argument("{} has {} input channels, which {} groups do not share", rule.describe(1),
                             rule.dim(1, 0).size(), group);
@@ -109,16 +99,8 @@ Result<std::vector<TensorType>> infer(const InferContext& ctx) {
     if (rule.type(2).dtype != rule.type(0).dtype)
       return invalid_argument("{} and {} should have one element type", rule.describe(0), rule.describe(2));
   }
-  const std::vector<int64_t>& given = ctx.attrs.integers("kernel_shape");
-  const size_t spatial = static_cast<size_t>(rule.rank(0) - 2);
-  if (!given.empty() && given.size() != spatial)
-    return invalid_argument("kernel_shape has {} numbers and should have {}", given.size(), spatial);
-  std::vector<int64_t> kernel;
-  for (size_t i = 0; i < spatial; ++i) {
-    const int d = static_cast<int>(i) + 2;
-    if (!given.empty()) NEREID_RETURN_IF_ERROR(rule.has_size(1, d, given[i], "kernel_shape"));
-    kernel.push_back(given.empty() ? rule.dim(1, d).size() : given[i]);
-  }
+  NEREID_TRY(const std::vector<int64_t> kernel, conv_kernel(ctx, rule, 1));
+  const size_t spatial = kernel.size();
   std::vector<Dim> dims = {rule.dim(0, 0), channels};
   if (std::ranges::find(kernel, -1) != kernel.end()) {
     dims.resize(spatial + 2, Dim::unknown());
@@ -202,15 +184,6 @@ Status evaluate(const EvalContext& ctx) {
   });
 }
 
-Cost cost(const InferContext& ctx, std::span<const TensorType> outputs) {
-  Cost c = traffic(ctx, outputs);
-  double work = 2;
-  const Shape& w = ctx.inputs[1]->shape;
-  for (int d = 1; d < w.rank(); ++d) work *= w[d].is_static() ? static_cast<double>(w[d].size()) : 1;
-  c.flops = work * elements_of(*ctx.inputs[0]);
-  return c;
-}
-
 }  // namespace
 
 extern constexpr OpDef kConvTranspose = {
@@ -221,6 +194,6 @@ extern constexpr OpDef kConvTranspose = {
     .attrs = kAttrs,
     .infer = infer,
     .evaluate = evaluate,
-    .cost = cost};
+    .cost = conv_transpose_cost};
 
 }  // namespace nereid::ops

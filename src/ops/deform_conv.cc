@@ -3,9 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "ops/convolution.h"
 #include "ops/elements.h"
-#include "ops/shape_rule.h"
-#include "ops/window.h"
 
 namespace nereid::ops {
 namespace {
@@ -17,12 +16,9 @@ constexpr ArgSpec kInputs[] = {{.name = "x"},
                                {.name = "mask", .optional = true}};
 constexpr ArgSpec kOutputs[] = {{.name = "y"}};
 constexpr AttrSpec kAttrs[] = {
-    {"dilations", AttrSpec::Kind::kInts, "[]", "distance of taps, one a spatial axis; empty: 1"},
-    {"group", AttrSpec::Kind::kInt, "1", "groups of channels that do not mix"},
-    {"kernel_shape", AttrSpec::Kind::kInts, "[]", "spatial sizes of w; empty: as w has them"},
-    {"offset_group", AttrSpec::Kind::kInt, "1", "groups of channels that share offsets"},
-    {"pads", AttrSpec::Kind::kInts, "[]", "padding: all begins, then all ends; empty: 0"},
-    {"strides", AttrSpec::Kind::kInts, "[]", "steps, one a spatial axis; empty: 1"}};
+    kWindowDilations, kConvGroup,
+    kConvKernelShape, {"offset_group", AttrSpec::Kind::kInt, "1", "groups of channels that share offsets"},
+    kWindowPads,      kWindowStrides};
 
 Result<std::vector<TensorType>> infer(const InferContext& ctx) {
   ShapeRule rule(ctx, kInputs);
@@ -35,37 +31,21 @@ Result<std::vector<TensorType>> infer(const InferContext& ctx) {
       return invalid_argument("{} and {} should have one element type", rule.describe(0), rule.describe(i));
   }
   if (rule.has(3)) NEREID_RETURN_IF_ERROR(rule.agree(3, 0, 1, 0));
-  const int64_t group = ctx.attrs.integer("group"), offset_group = ctx.attrs.integer("offset_group");
-  if (group < 1 || offset_group < 1)
-    return invalid_argument("group is {} and offset_group {}; both should be at least 1", group, offset_group);
-  const Dim &channels = rule.dim(0, 1), &in = rule.dim(1, 1), &out = rule.dim(1, 0);
-  if (channels.is_static() && (channels.size() % group != 0 || channels.size() % offset_group != 0 ||
-                               (in.is_static() && channels.size() / group != in.size())))
-    return invalid_argument("{} has {} channels, which do not fit {} in {} groups and {} offset groups",
-                            rule.describe(0), channels.size(), rule.describe(1), group, offset_group);
-  if (out.is_static() && out.size() % group != 0)
-    return invalid_argument("{} has {} output channels, which {} groups do not share", rule.describe(1), out.size(),
-                            group);
-  const int spatial = rule.rank(0) - 2;
-  const std::vector<int64_t>& given = ctx.attrs.integers("kernel_shape");
-  if (!given.empty() && static_cast<int>(given.size()) != spatial)
-    return invalid_argument("kernel_shape has {} numbers and should have {}", given.size(), spatial);
-  std::vector<int64_t> kernel;
-  for (int i = 0; i < spatial; ++i) {
-    if (!given.empty()) NEREID_RETURN_IF_ERROR(rule.has_size(1, i + 2, given[static_cast<size_t>(i)], "kernel_shape"));
-    kernel.push_back(given.empty() ? rule.dim(1, i + 2).size() : given[static_cast<size_t>(i)]);
-  }
-  std::vector<Dim> dims = {rule.dim(0, 0), out};
-  if (std::ranges::find(kernel, -1) != kernel.end()) {
-    dims.resize(static_cast<size_t>(spatial) + 2, Dim::unknown());
-    return std::vector<TensorType>{{rule.type(0).dtype, Shape(std::move(dims))}};
-  }
-  NEREID_TRY(const Windows windows, read_windows(ctx.attrs, kernel));
-  NEREID_TRY(const Shape image, fit_shape(windows, rule.shape(0)));
+  NEREID_TRY(const int64_t group, conv_group(ctx));
+  NEREID_RETURN_IF_ERROR(check_conv_channels(rule, 0, 1, group));
+  const int64_t offset_group = ctx.attrs.integer("offset_group");
+  const Dim& channels = rule.dim(0, 1);
+  if (offset_group < 1 || (channels.is_static() && channels.size() % offset_group != 0))
+    return invalid_argument("offset_group is {}; it should be at least 1 and divide the channels of {}", offset_group,
+                            rule.describe(0));
+  NEREID_TRY(const std::vector<int64_t> kernel, conv_kernel(ctx, rule, 1));
+  NEREID_TRY(Shape image, conv_shape(ctx, rule.shape(0), rule.dim(1, 0), kernel));
+  if (std::ranges::find(kernel, -1) != kernel.end())
+    return std::vector<TensorType>{{rule.type(0).dtype, std::move(image)}};
   // The offsets and masks must be as many as there are outputs.
   const auto taps = checked_product(kernel);
   int64_t moved = 0;
-  if (!taps || __builtin_mul_overflow(*taps, offset_group * spatial, &moved) || offset_group > (1 << 30))
+  if (!taps || offset_group > (1 << 30) || __builtin_mul_overflow(*taps, offset_group * (image.rank() - 2), &moved))
     return invalid_argument("the kernel has too many taps");
   NEREID_RETURN_IF_ERROR(rule.has_size(2, 1, moved, "offset_group * taps * spatial axes"));
   if (rule.has(4)) NEREID_RETURN_IF_ERROR(rule.has_size(4, 1, *taps * offset_group, "offset_group * taps"));
@@ -77,8 +57,7 @@ Result<std::vector<TensorType>> infer(const InferContext& ctx) {
         return invalid_argument("dimension {} of {} should be {}, the result's size", d, rule.describe(i),
                                 image[d].to_string());
   }
-  for (int d = 2; d < image.rank(); ++d) dims.push_back(image[d]);
-  return std::vector<TensorType>{{rule.type(0).dtype, Shape(std::move(dims))}};
+  return std::vector<TensorType>{{rule.type(0).dtype, std::move(image)}};
 }
 
 // The corners around a point and their weights in linear interpolation; corners outside are left out.
@@ -178,15 +157,6 @@ Status evaluate(const EvalContext& ctx) {
   });
 }
 
-Cost cost(const InferContext& ctx, std::span<const TensorType> outputs) {
-  Cost c = traffic(ctx, outputs);
-  double work = 2;
-  const Shape& w = ctx.inputs[1]->shape;
-  for (int d = 1; d < w.rank(); ++d) work *= w[d].is_static() ? static_cast<double>(w[d].size()) : 1;
-  c.flops = work * elements_of(outputs[0]);
-  return c;
-}
-
 }  // namespace
 
 extern constexpr OpDef kDeformConv = {
@@ -197,6 +167,6 @@ extern constexpr OpDef kDeformConv = {
     .attrs = kAttrs,
     .infer = infer,
     .evaluate = evaluate,
-    .cost = cost};
+    .cost = conv_cost};
 
 }  // namespace nereid::ops

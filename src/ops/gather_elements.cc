@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // gather_elements: for each place of indices, the element of x in that place but for one coordinate, the index.
 #include "ops/elements.h"
+#include "ops/indexed.h"
 #include "ops/move.h"
 
 namespace nereid::ops {
@@ -16,39 +17,15 @@ Result<std::vector<TensorType>> infer(const InferContext& ctx) {
   ShapeRule rule(ctx, kInputs);
   NEREID_RETURN_IF_ERROR(is_movable(rule, kX));
   NEREID_RETURN_IF_ERROR(rule.is_index(kIndices));
-  NEREID_RETURN_IF_ERROR(rule.has_axis(kX, ctx.attrs.integer("axis")));
-  NEREID_RETURN_IF_ERROR(rule.has_rank(kIndices, rule.rank(kX)));
-  const int64_t axis = ctx.attrs.integer("axis");
-  const int at = static_cast<int>(axis < 0 ? axis + rule.rank(kX) : axis);
-  for (int d = 0; d < rule.rank(kX); ++d) {
-    const Dim& have = rule.dim(kX, d);
-    const Dim& want = rule.dim(kIndices, d);
-    if (d != at && have.is_static() && want.is_static() && want.size() > have.size())
-      return invalid_argument("dimension {} of {} reaches past that of {}", d, rule.describe(kIndices),
-                              rule.describe(kX));
-  }
+  NEREID_RETURN_IF_ERROR(check_element_indices(rule, kX, kIndices, ctx.attrs.integer("axis")));
   return std::vector<TensorType>{{rule.type(kX).dtype, rule.shape(kIndices)}};
 }
 
 Status evaluate(const EvalContext& ctx) {
   const ConstTensorView& x = ctx.inputs[kX];
-  const ConstTensorView& indices = ctx.inputs[kIndices];
-  const Elements<int64_t> values = load<int64_t>(indices);
-  const int64_t axis = ctx.attrs.integer("axis");
-  const auto along = static_cast<size_t>(axis < 0 ? axis + x.rank() : axis);
-  const std::vector<int64_t> steps = row_major_steps(x.sizes);
-  std::vector<int64_t> index(x.sizes.size(), 0);
-  for (int64_t i = 0; i < values.size(); ++i) {
-    NEREID_TRY(const int64_t place, wrap_index(values[i], x.sizes[along], "indices", i));
-    int64_t from = place * steps[along];
-    for (size_t d = 0; d < index.size(); ++d)
-      if (d != along) from += index[d] * steps[d];
-    copy_elements(ctx.outputs[0], i, x, from, 1);
-    for (size_t d = index.size(); d-- > 0;) {
-      if (++index[d] < indices.sizes[d]) break;
-      index[d] = 0;
-    }
-  }
+  NEREID_TRY(const std::vector<int64_t> places,
+             element_places(x.sizes, ctx.inputs[kIndices], ctx.attrs.integer("axis")));
+  for (size_t i = 0; i < places.size(); ++i) copy_elements(ctx.outputs[0], static_cast<int64_t>(i), x, places[i], 1);
   return Status::ok();
 }
 

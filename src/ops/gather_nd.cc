@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // gather_nd: the slices of a tensor whose leading coordinates are the rows of indices.
-#include <algorithm>
-
 #include "ops/elements.h"
+#include "ops/indexed.h"
 #include "ops/move.h"
 
 namespace nereid::ops {
@@ -40,27 +39,11 @@ Result<std::vector<TensorType>> infer(const InferContext& ctx) {
 Status evaluate(const EvalContext& ctx) {
   const ConstTensorView& x = ctx.inputs[kX];
   const ConstTensorView& indices = ctx.inputs[kIndices];
-  const auto batch = static_cast<size_t>(ctx.attrs.integer("batch_dims"));
-  const int64_t depth = indices.sizes.back();
-  const std::vector<int64_t> steps = row_major_steps(x.sizes);
-  int64_t batches = 1;
-  int64_t a_batch = 1;  // rows of indices
-  int64_t slice = 1;    // elements of x
-  for (size_t d = 0; d < batch; ++d) batches *= x.sizes[d];
-  for (size_t d = batch; d + 1 < indices.sizes.size(); ++d) a_batch *= indices.sizes[d];
-  for (size_t d = batch + static_cast<size_t>(depth); d < x.sizes.size(); ++d) slice *= x.sizes[d];
-  const int64_t stride = x.elements() / std::max<int64_t>(batches, 1);
-  if (slice == 0 || ctx.outputs[0].elements() == 0) return Status::ok();
-  const Elements<int64_t> values = load<int64_t>(indices);
-  for (int64_t row = 0; row < batches * a_batch; ++row) {
-    int64_t from = row / a_batch * stride;
-    for (int64_t i = 0; i < depth; ++i) {
-      const size_t d = batch + static_cast<size_t>(i);
-      NEREID_TRY(const int64_t place, wrap_index(values[row * depth + i], x.sizes[d], "indices", row * depth + i));
-      from += place * steps[d];
-    }
-    copy_elements(ctx.outputs[0], row * slice, x, from, slice);
-  }
+  if (ctx.outputs[0].elements() == 0) return Status::ok();
+  const int64_t batch = ctx.attrs.integer("batch_dims"), slice = slice_size(x.sizes, indices, batch);
+  NEREID_TRY(const std::vector<int64_t> places, slice_places(x.sizes, indices, batch));
+  for (size_t row = 0; row < places.size(); ++row)
+    copy_elements(ctx.outputs[0], static_cast<int64_t>(row) * slice, x, places[row], slice);
   return Status::ok();
 }
 

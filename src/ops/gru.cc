@@ -5,12 +5,7 @@
 namespace nereid::ops {
 namespace {
 
-constexpr ArgSpec kInputs[] = {{.name = "x"},
-                               {.name = "w"},
-                               {.name = "r"},
-                               {.name = "b", .optional = true},
-                               {.name = "sequence_lens", .optional = true},
-                               {.name = "initial_h", .optional = true}};
+constexpr std::span<const ArgSpec> kInputs = std::span(kRecurrentInputs).first(kRecurrentC);
 constexpr ArgSpec kOutputs[] = {{.name = "y"}, {.name = "y_h"}};
 constexpr AttrSpec kAttrs[] = {
     kRecurrentActivationAlpha,

@@ -10,8 +10,8 @@ namespace {
 constexpr ArgSpec kInputs[] = {{.name = "x"}};
 constexpr ArgSpec kOutputs[] = {{.name = "y"}};
 constexpr AttrSpec kAttrs[] = {
-    kPoolAutoPad, kPoolCeilMode, kPoolDilations, kPoolKernelShape, {"p", AttrSpec::Kind::kFloat, "2.0", "which norm"},
-    kPoolPads,    kPoolStrides};
+    kWindowAutoPad, kPoolCeilMode, kWindowDilations, kPoolKernelShape, {"p", AttrSpec::Kind::kFloat, "2.0", "which norm"},
+    kWindowPads,    kWindowStrides};
 
 Result<std::vector<TensorType>> infer(const InferContext& ctx) {
   ShapeRule rule(ctx, kInputs);

@@ -6,14 +6,7 @@
 namespace nereid::ops {
 namespace {
 
-constexpr ArgSpec kInputs[] = {{.name = "x"},
-                               {.name = "w"},
-                               {.name = "r"},
-                               {.name = "b", .optional = true},
-                               {.name = "sequence_lens", .optional = true},
-                               {.name = "initial_h", .optional = true},
-                               {.name = "initial_c", .optional = true},
-                               {.name = "p", .optional = true}};
+constexpr std::span<const ArgSpec> kInputs = kRecurrentInputs;
 constexpr ArgSpec kOutputs[] = {{.name = "y"}, {.name = "y_h"}, {.name = "y_c"}};
 constexpr AttrSpec kAttrs[] = {
     kRecurrentActivationAlpha,

@@ -10,13 +10,13 @@ namespace {
 constexpr ArgSpec kInputs[] = {{.name = "x"}};
 constexpr ArgSpec kOutputs[] = {{.name = "y"}, {.name = "indices", .optional = true}};
 constexpr AttrSpec kAttrs[] = {
-    kPoolAutoPad,
+    kWindowAutoPad,
     kPoolCeilMode,
-    kPoolDilations,
+    kWindowDilations,
     kPoolKernelShape,
-    kPoolPads,
+    kWindowPads,
     {"storage_order", AttrSpec::Kind::kInt, "0", "1: indices count the spatial axes with the first one fastest"},
-    kPoolStrides,
+    kWindowStrides,
     {"with_indices", AttrSpec::Kind::kBool, "false", "whether there is a second result, i64: flat indices into x"}};
 
 Result<std::vector<TensorType>> infer(const InferContext& ctx) {

@@ -9,7 +9,7 @@ namespace {
 
 constexpr ArgSpec kInputs[] = {{.name = "x"}, {.name = "indices"}, {.name = "output_shape", .optional = true}};
 constexpr ArgSpec kOutputs[] = {{.name = "y"}};
-constexpr AttrSpec kAttrs[] = {kPoolKernelShape, kPoolPads, kPoolStrides};
+constexpr AttrSpec kAttrs[] = {kPoolKernelShape, kWindowPads, kWindowStrides};
 
 // The sizes that the pooling of which this is the reverse started from.
 Result<std::vector<Dim>> pooled_from(const Attrs& attrs, const Shape& x) {

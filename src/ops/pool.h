@@ -16,15 +16,9 @@
 
 namespace nereid::ops {
 
-constexpr AttrSpec kPoolAutoPad = {"auto_pad", AttrSpec::Kind::kString, "NOTSET",
-                                   "NOTSET (pads), SAME_UPPER, SAME_LOWER or VALID"};
 constexpr AttrSpec kPoolCeilMode = {"ceil_mode", AttrSpec::Kind::kBool, "false",
                                     "sizes round up: the last window may be cut off"};
-constexpr AttrSpec kPoolDilations = {"dilations", AttrSpec::Kind::kInts, "[]",
-                                     "distance of taps, one a spatial axis; empty: 1"};
 constexpr AttrSpec kPoolKernelShape = {"kernel_shape", AttrSpec::Kind::kInts, "", "the window, one a spatial axis"};
-constexpr AttrSpec kPoolPads = {"pads", AttrSpec::Kind::kInts, "[]", "padding: all begins, then all ends; empty: 0"};
-constexpr AttrSpec kPoolStrides = {"strides", AttrSpec::Kind::kInts, "[]", "steps, one a spatial axis; empty: 1"};
 
 // The attributes; kInvalidArgument unless kernel_shape has `axes` numbers and the pads are smaller than the windows.
 Result<Windows> read_pool(const Attrs& attrs, size_t axes);

@@ -94,9 +94,9 @@ TEST(ConvInteger, output_channels_may_have_their_own_zero_points) {
               near({1, 2, 12, 16}, 0));
   EXPECT_EQ(refusal("conv_integer", {x, w, absent(), i8({3}, {1, 1, 1})}, {{"group", int64_t{2}}}),
             "dimension 0 of w_zero_point i8[3] is 3, but dimension 0 of w i8[2, 1, 1] is 2");
-  EXPECT_EQ(refusal("conv_integer", {x, w}, {{"group", int64_t{0}}}), "group is 0 and should be at least 1");
+  EXPECT_EQ(refusal("conv_integer", {x, w}, {{"group", int64_t{0}}}), "group is 0; it should be at least 1");
   EXPECT_EQ(refusal("conv_integer", {x, w}),
-            "the 2 channels of x u8[1, 2, 2] in 1 groups do not fit dimension 1 of w i8[2, 1, 1]");
+            "x u8[1, 2, 2] has 2 channels in 1 groups, so w i8[2, 1, 1] should have 2 / 1 of them in dimension 1");
 }
 
 TEST(QlinearConv, channels_have_their_own_scales_and_a_bias) {

@@ -27,6 +27,16 @@ enum RecurrentInput : size_t {
   kRecurrentP
 };
 
+// The inputs in that order; rnn and gru have no cell, and no use for the last two.
+inline constexpr ArgSpec kRecurrentInputs[] = {{.name = "x"},
+                                               {.name = "w"},
+                                               {.name = "r"},
+                                               {.name = "b", .optional = true},
+                                               {.name = "sequence_lens", .optional = true},
+                                               {.name = "initial_h", .optional = true},
+                                               {.name = "initial_c", .optional = true},
+                                               {.name = "p", .optional = true}};
+
 // One function a gate, with its parameters.
 struct RecurrentActivation {
   enum class Kind {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // scatter_nd: slices of updates go to the places whose leading coordinates are the rows of indices.
-#include "ops/elements.h"
+#include "ops/indexed.h"
 #include "ops/move.h"
-#include "ops/scatter_moves.h"
+#include "ops/scatter_updates.h"
 
 namespace nereid::ops {
 namespace {
@@ -36,26 +36,12 @@ Result<std::vector<TensorType>> infer(const InferContext& ctx) {
 Status evaluate(const EvalContext& ctx) {
   const ConstTensorView& x = ctx.inputs[kX];
   const ConstTensorView& indices = ctx.inputs[kIndices];
-  const int64_t depth = indices.sizes.back();
-  const std::vector<int64_t> steps = row_major_steps(x.sizes);
-  int64_t rows = 1;
-  for (size_t d = 0; d + 1 < indices.sizes.size(); ++d) rows *= indices.sizes[d];
-  int64_t slice = 1;
-  for (size_t d = static_cast<size_t>(depth); d < x.sizes.size(); ++d) slice *= x.sizes[d];
-  // Rows of no coordinates or slices of no elements are as many as the shape says, however few bytes they have.
-  if (slice == 0 || ctx.inputs[kUpdates].elements() == 0) rows = 0;
-  const Elements<int64_t> values = load<int64_t>(indices);
-  std::vector<ScatterMove> moves;
-  for (int64_t row = 0; row < rows; ++row) {
-    int64_t to = 0;
-    for (int64_t i = 0; i < depth; ++i) {
-      const auto d = static_cast<size_t>(i);
-      NEREID_TRY(const int64_t place, wrap_index(values[row * depth + i], x.sizes[d], "indices", row * depth + i));
-      to += place * steps[d];
-    }
-    moves.push_back({to, row * slice});
+  std::vector<int64_t> places;
+  if (ctx.inputs[kUpdates].elements() > 0) {
+    NEREID_TRY(places, slice_places(x.sizes, indices, 0));
   }
-  return scatter(ctx.outputs[0], x, ctx.inputs[kUpdates], moves, slice, ctx.attrs.text("reduction"));
+  return scatter(ctx.outputs[0], x, ctx.inputs[kUpdates], places, slice_size(x.sizes, indices, 0),
+                 ctx.attrs.text("reduction"));
 }
 
 }  // namespace

@@ -18,6 +18,16 @@
 
 namespace nereid::ops {
 
+// The attributes that every op with windows may have.
+inline constexpr AttrSpec kWindowAutoPad = {"auto_pad", AttrSpec::Kind::kString, "NOTSET",
+                                            "NOTSET (pads), SAME_UPPER, SAME_LOWER or VALID"};
+inline constexpr AttrSpec kWindowDilations = {"dilations", AttrSpec::Kind::kInts, "[]",
+                                              "distance of taps, one a spatial axis; empty: 1"};
+inline constexpr AttrSpec kWindowPads = {"pads", AttrSpec::Kind::kInts, "[]",
+                                         "padding: all begins, then all ends; empty: 0"};
+inline constexpr AttrSpec kWindowStrides = {"strides", AttrSpec::Kind::kInts, "[]",
+                                            "steps, one a spatial axis; empty: 1"};
+
 enum class AutoPad : uint8_t { kNotSet, kSameUpper, kSameLower, kValid };
 
 struct WindowAxis {

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the scattering ops share: a list of pieces of the updates, each with its place, put there or combined with what
-// is there.
+// What the scattering ops share: pieces of the updates, each with its place, put there or combined with what is there.
 #pragma once
 
 #include <cstdint>
@@ -11,10 +10,6 @@
 
 namespace nereid::ops {
 
-struct ScatterMove {
-  int64_t dst, src;
-};
-
 inline constexpr AttrSpec kReductionAttr = {"reduction", AttrSpec::Kind::kString, "none",
                                             "how an update meets what is there: none (it replaces it), add, mul, max, "
                                             "min"};
@@ -22,8 +17,8 @@ inline constexpr AttrSpec kReductionAttr = {"reduction", AttrSpec::Kind::kString
 // Refuses an unknown reduction.
 Status check_reduction(const Attrs& attrs, DType dtype);
 
-// y = x, then each move's `count` elements from updates into y, one after the other.
+// y = x, then one piece of `count` elements of updates after the other into y, beginning at its place.
 Status scatter(const TensorView& y, const ConstTensorView& x, const ConstTensorView& updates,
-               const std::vector<ScatterMove>& moves, int64_t count, std::string_view reduction);
+               const std::vector<int64_t>& places, int64_t count, std::string_view reduction);
 
 }  // namespace nereid::ops

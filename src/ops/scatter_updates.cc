@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Putting updates in their places.
-#include "ops/scatter_moves.h"
+#include "ops/scatter_updates.h"
 
 #include <cmath>
 #include <type_traits>
+#include <utility>
 
 #include "ops/elements.h"
 #include "ops/move.h"
@@ -47,10 +48,11 @@ Status check_reduction(const Attrs& attrs, DType dtype) {
 }
 
 Status scatter(const TensorView& y, const ConstTensorView& x, const ConstTensorView& updates,
-               const std::vector<ScatterMove>& moves, int64_t count, std::string_view reduction) {
+               const std::vector<int64_t>& places, int64_t count, std::string_view reduction) {
   if (reduction == "none") {
     NEREID_RETURN_IF_ERROR(copy_all(y, x));
-    for (const ScatterMove& move : moves) copy_elements(y, move.dst, updates, move.src, count);
+    int64_t src = 0;
+    for (const int64_t place : places) copy_elements(y, place, updates, std::exchange(src, src + count), count);
     return Status::ok();
   }
   const Reduction how = reduction == "add"   ? Reduction::kAdd
@@ -60,10 +62,11 @@ Status scatter(const TensorView& y, const ConstTensorView& x, const ConstTensorV
   return with_element(y.dtype, [&]<typename T>() {
     Elements<T> values = load<T>(x);
     const Elements<T> fresh = load<T>(updates);
-    for (const ScatterMove& move : moves)
+    int64_t src = 0;
+    for (const int64_t place : places)
       for (int64_t i = 0; i < count; ++i) {
-        T& value = values[move.dst + i];
-        value = combine<T>(how, value, fresh[move.src + i]);
+        T& value = values[place + i];
+        value = combine<T>(how, value, fresh[src++]);
       }
     return store<T>(y, values);
   });
