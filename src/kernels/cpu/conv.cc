@@ -111,14 +111,15 @@ void conv_pack_weight(const ConvShape& s, ConvAlgorithm algorithm, const float* 
           }
 }
 
-int64_t conv_worker_bytes(const ConvShape& s) {
+int64_t conv_worker_bytes(const ConvShape& s, const ConvBlocking& blocking) {
   const int64_t k = taps(s) * (s.in_c / s.groups);
-  switch (conv_way(s)) {
+  switch (conv_way(s, blocking.rows)) {
     case ConvWay::kPlain:
     case ConvWay::kInPlace:
       return 0;
     case ConvWay::kBanded: {
-      const int64_t rows = (conv_band_rows(s) - 1) * s.stride_h + (s.kernel_h - 1) * s.dilation_h + 1;
+      const int64_t rows =
+          (conv_band_rows(s, blocking.band_kib) - 1) * s.stride_h + (s.kernel_h - 1) * s.dilation_h + 1;
       return (rows * conv_band_row_bytes(s) + 63) / 64 * 64;
     }
     case ConvWay::kGathered:
@@ -127,13 +128,13 @@ int64_t conv_worker_bytes(const ConvShape& s) {
   return 0;
 }
 
-int64_t conv_scratch_bytes(const ConvShape& s, ConvAlgorithm algorithm, int workers) {
+int64_t conv_scratch_bytes(const ConvShape& s, ConvAlgorithm algorithm, int workers, const ConvBlocking& blocking) {
   if (const int64_t t = winograd_width(algorithm)) {
-    const WinogradPlan plan = winograd_plan(s, t - 2, workers);
+    const WinogradPlan plan = winograd_plan(s, t - 2, workers, blocking.tiles);
     return plan.alone ? workers * plan.bytes : plan.bytes;
   }
   if (algorithm == ConvAlgorithm::kDepthwise) return workers * padded(s.in_c) * 4;
-  return algorithm == ConvAlgorithm::kGemm ? workers * conv_worker_bytes(s) : 0;
+  return algorithm == ConvAlgorithm::kGemm ? workers * conv_worker_bytes(s, blocking) : 0;
 }
 
 }  // namespace nereid::kernels

@@ -24,6 +24,7 @@
 #include <cstdint>
 
 #include "base/thread_pool.h"
+#include "kernels/cpu/blocking.h"
 #include "kernels/cpu/epilogue.h"
 
 namespace nereid::kernels {
@@ -49,8 +50,9 @@ struct ConvParams {
   const float* weight = nullptr;  // packed for `algorithm`, 64-byte aligned
   float* y = nullptr;
   int64_t y_stride = 0;
-  Epilogue epilogue;             // rows are pixels
-  std::byte* scratch = nullptr;  // conv_scratch_bytes(...), 64-byte aligned
+  Epilogue epilogue;  // rows are pixels
+  ConvBlocking blocking;
+  std::byte* scratch = nullptr;  // conv_scratch_bytes(..., blocking), 64-byte aligned
 };
 
 // Whether the algorithm can do it at all (kGemm can do everything).
@@ -62,6 +64,7 @@ int64_t conv_weight_elements(const ConvShape& shape, ConvAlgorithm algorithm);
 // On the calling thread; `oihw` contiguous.
 void conv_pack_weight(const ConvShape& shape, ConvAlgorithm algorithm, const float* oihw, float* packed);
 
-int64_t conv_scratch_bytes(const ConvShape& shape, ConvAlgorithm algorithm, int workers);
+int64_t conv_scratch_bytes(const ConvShape& shape, ConvAlgorithm algorithm, int workers,
+                           const ConvBlocking& blocking = {});
 
 }  // namespace nereid::kernels

@@ -18,11 +18,15 @@ constexpr bool conv_has_padding(const ConvShape& s) {
          (s.out_h - 1) * s.stride_h + (s.kernel_h - 1) * s.dilation_h + 1 > s.in_h ||
          (s.out_w - 1) * s.stride_w + (s.kernel_w - 1) * s.dilation_w + 1 > s.in_w;
 }
-constexpr ConvWay conv_way(const ConvShape& s) {
+constexpr ConvWay conv_way(const ConvShape& s, ConvRows rows = ConvRows::kByRule) {
+  const bool few_taps = s.kernel_h * s.kernel_w <= 64;
+  if (rows == ConvRows::kGathered) return ConvWay::kGathered;
+  if (rows == ConvRows::kBanded && few_taps) return ConvWay::kBanded;
+  if (rows == ConvRows::kInPlace && few_taps && !conv_has_padding(s)) return ConvWay::kInPlace;
   const bool is_point = s.kernel_h == 1 && s.kernel_w == 1;
   if (is_point && s.stride_h == 1 && s.stride_w == 1 && !conv_has_padding(s)) return ConvWay::kPlain;
   // Tiles do not cross image rows: below 10 pixels they would be too low to feed the multipliers.
-  if (s.out_w < 10 || s.kernel_h * s.kernel_w > 64) return ConvWay::kGathered;
+  if (s.out_w < 10 || !few_taps) return ConvWay::kGathered;
   return conv_has_padding(s) ? ConvWay::kBanded : ConvWay::kInPlace;
 }
 
@@ -40,8 +44,9 @@ constexpr int64_t conv_band_row_bytes(const ConvShape& s) {
   return ((s.out_w - 1) * s.stride_w + (s.kernel_w - 1) * s.dilation_w + 1) * conv_band_pixel(s.in_c / s.groups) * 4;
 }
 // Output rows of one band.
-constexpr int64_t conv_band_rows(const ConvShape& s) {
-  const int64_t in_rows = kConvBandBytes / conv_band_row_bytes(s) - ((s.kernel_h - 1) * s.dilation_h + 1);
+constexpr int64_t conv_band_rows(const ConvShape& s, int32_t band_kib = 0) {
+  const int64_t bytes = band_kib > 0 ? int64_t{band_kib} << 10 : kConvBandBytes;
+  const int64_t in_rows = bytes / conv_band_row_bytes(s) - ((s.kernel_h - 1) * s.dilation_h + 1);
   const int64_t rows = in_rows > 0 ? in_rows / s.stride_h + 1 : 1;
   return rows < s.out_h ? rows : s.out_h;
 }
@@ -56,16 +61,16 @@ struct WinogradPlan {
   int64_t tiles = 0, block = 0;
   int64_t bytes = 0;  // of one worker, or of all of them; a multiple of 64
 };
-constexpr WinogradPlan winograd_plan(const ConvShape& s, int64_t m, int64_t workers) {
+constexpr WinogradPlan winograd_plan(const ConvShape& s, int64_t m, int64_t workers, int32_t wanted = 0) {
   WinogradPlan plan;
   plan.tiles = s.batch * ((s.out_h + m - 1) / m) * ((s.out_w + m - 1) / m);
   const int64_t in_width = (s.in_c + 15) / 16 * 16, out_width = (s.out_c + 15) / 16 * 16, matrices = (m + 2) * (m + 2);
-  plan.alone = plan.tiles >= 28 * workers;
+  plan.alone = wanted == 0 ? plan.tiles >= 28 * workers : wanted != kTeamTiles;
   plan.block = plan.tiles;
   if (plan.alone) {
     const int64_t fit = (int64_t{1} << 20) / (matrices * (in_width + out_width) * 4) / 14 * 14;
     const int64_t share = (plan.tiles + workers - 1) / workers;
-    plan.block = fit > 28 ? fit : 28;
+    plan.block = wanted != 0 ? wanted : fit > 28 ? fit : 28;
     if (plan.block > share) plan.block = share;
   }
   const int64_t floats = in_width + matrices * (plan.block * (in_width + out_width) + 32);
@@ -74,6 +79,6 @@ constexpr WinogradPlan winograd_plan(const ConvShape& s, int64_t m, int64_t work
 }
 
 // Of one worker, a multiple of 64.
-int64_t conv_worker_bytes(const ConvShape& s);
+int64_t conv_worker_bytes(const ConvShape& s, const ConvBlocking& blocking = {});
 
 }  // namespace nereid::kernels

@@ -14,6 +14,7 @@
 #include <cstdint>
 
 #include "base/thread_pool.h"
+#include "kernels/cpu/blocking.h"
 #include "kernels/cpu/epilogue.h"
 
 namespace nereid::kernels {
@@ -55,6 +56,7 @@ struct GemmParams {
     int64_t a = 0, b = 0, c = 0, residual = 0;
   };
   Batch outer, inner;
+  GemmBlocking blocking;
   std::byte* scratch = nullptr;  // gemm_scratch_bytes(p, workers), 64-byte aligned; null when that is 0
 };
 

@@ -39,6 +39,7 @@ Region region_of(const Part& part, int64_t pixel) {
   g.c = part.y + pixel * part.p.y_stride;
   g.c_stride = part.p.y_stride;
   g.bias = part.bias;
+  g.blocking = part.p.blocking.gemm;
   if (part.residual) g.residual = part.residual + pixel * part.p.epilogue.residual_stride;
   return g;
 }
@@ -82,7 +83,7 @@ void run_banded(const Part& part, int64_t begin, int64_t end) {
   const ConvShape& s = part.s;
   const int64_t columns = (s.out_w - 1) * s.stride_w + (s.kernel_w - 1) * s.dilation_w + 1;
   const int64_t pixel_stride = conv_band_pixel(part.channels);
-  const int64_t band = conv_band_rows(s);
+  const int64_t band = conv_band_rows(s, part.p.blocking.band_kib);
   for (int64_t row = begin; row < end;) {
     const int64_t image = row / s.out_h, oh = row % s.out_h;
     const int64_t rows = least(least(end - row, s.out_h - oh), band);
@@ -120,7 +121,7 @@ void run_product(const ConvParams& p, Worker& worker) {
   const int64_t channels = s.in_c / s.groups, outputs = s.out_c / s.groups;
   const int64_t k = s.kernel_h * s.kernel_w * channels;
   const int64_t pixels = s.batch * s.out_h * s.out_w;
-  const ConvWay way = conv_way(s);
+  const ConvWay way = conv_way(s, p.blocking.rows);
   // The unit of rows: a row of pixels of the product, or an output row of an image.
   const bool by_rows = way == ConvWay::kInPlace || way == ConvWay::kBanded;
   const int64_t unit = by_rows ? 1 : simd::kGemmRows2;
@@ -128,7 +129,7 @@ void run_product(const ConvParams& p, Worker& worker) {
   const int64_t row_units = (rows + unit - 1) / unit;
   const int64_t panels = gemm_panels(outputs);
   const int64_t column_units = (panels + 1) / 2;
-  const Grid grid = share_grid(row_units, column_units, worker.count());
+  const Grid grid = share_grid(row_units, column_units, worker.count(), p.blocking.gemm.across);
   const int64_t down = worker.index() / grid.across, across = worker.index() % grid.across;
   if (down >= grid.down) return;
   const int64_t begin = row_units * down / grid.down * unit;
@@ -138,17 +139,18 @@ void run_product(const ConvParams& p, Worker& worker) {
   if (begin >= end || panel >= panel_end) return;
   for (int64_t group = 0; group < s.groups; ++group) {
     const int64_t column = group * outputs + panel * kPanelColumns;
-    const Part part = {.p = p,
-                       .s = s,
-                       .x = p.x + group * channels,
-                       .weight = p.weight + group * gemm_packed_elements(k, outputs) + panel * kPanelColumns * k,
-                       .bias = p.epilogue.bias ? p.epilogue.bias + column : nullptr,
-                       .y = p.y + column,
-                       .residual = p.epilogue.residual ? p.epilogue.residual + column : nullptr,
-                       .channels = channels,
-                       .columns = least(panel_end * kPanelColumns, outputs) - panel * kPanelColumns,
-                       .k = k,
-                       .scratch = reinterpret_cast<float*>(p.scratch + worker.index() * conv_worker_bytes(s))};
+    const Part part = {
+        .p = p,
+        .s = s,
+        .x = p.x + group * channels,
+        .weight = p.weight + group * gemm_packed_elements(k, outputs) + panel * kPanelColumns * k,
+        .bias = p.epilogue.bias ? p.epilogue.bias + column : nullptr,
+        .y = p.y + column,
+        .residual = p.epilogue.residual ? p.epilogue.residual + column : nullptr,
+        .channels = channels,
+        .columns = least(panel_end * kPanelColumns, outputs) - panel * kPanelColumns,
+        .k = k,
+        .scratch = reinterpret_cast<float*>(p.scratch + worker.index() * conv_worker_bytes(s, p.blocking))};
     switch (way) {
       case ConvWay::kPlain: {
         const float* a = part.x + begin * p.x_stride;

@@ -136,6 +136,7 @@ struct Winograd {
     g.columns = (panel_end - panel) * kPanelColumns;
     g.c = m + which * m_matrix + panel * kPanelColumns;
     g.c_stride = out_width;
+    g.blocking = p.blocking.gemm;
     run_region(g, {});
   }
 
@@ -215,7 +216,7 @@ struct Winograd {
 
 template <int M>
 void run(const ConvParams& p, Worker& worker) {
-  const WinogradPlan plan = winograd_plan(p.shape, M, worker.count());
+  const WinogradPlan plan = winograd_plan(p.shape, M, worker.count(), p.blocking.tiles);
   if (plan.alone) {
     const Winograd<M> w(p, plan.block, p.scratch + worker.index() * plan.bytes);
     const auto [begin, end] = worker.slice(plan.tiles);

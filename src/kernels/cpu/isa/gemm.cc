@@ -74,26 +74,29 @@ void run_groups(const Region& g, const Epilogue& e, int64_t group, int64_t group
 // All panels over some groups that stay in L2 meanwhile.
 void run_block(const Region& g, const Epilogue& e, int64_t group, int64_t groups) {
   const int64_t panels = gemm_panels(g.columns);
+  const int wide = g.blocking.panels > 0 ? g.blocking.panels : g.rows <= simd::kGemmRows4 ? 4 : 2;
   int64_t panel = 0;
-  if (g.rows <= simd::kGemmRows4)
+  if (wide >= 4)
     for (; panel + 4 <= panels; panel += 4) run_groups(g, e, group, groups, panel, 4);
-  for (; panel + 2 <= panels; panel += 2) run_groups(g, e, group, groups, panel, 2);
-  if (panel < panels) run_groups(g, e, group, groups, panel, 1);
+  if (wide >= 2)
+    for (; panel + 2 <= panels; panel += 2) run_groups(g, e, group, groups, panel, 2);
+  for (; panel < panels; ++panel) run_groups(g, e, group, groups, panel, 1);
 }
 
 }  // namespace
 
 void run_region(const Region& g, const Epilogue& e) {
   const int64_t row_bytes = (g.segments * g.k + g.columns) * 4;
+  const int64_t block_bytes = g.blocking.block_kib > 0 ? int64_t{g.blocking.block_kib} << 10 : kBlockBytes;
   if (g.groups > 1) {
-    const int64_t fit = kBlockBytes / (row_bytes * g.rows);
+    const int64_t fit = block_bytes / (row_bytes * g.rows);
     const int64_t block = fit > 1 ? fit : 1;
     for (int64_t group = 0; group < g.groups; group += block)
       run_block(g, e, group, g.groups - group < block ? g.groups - group : block);
     return;
   }
   // A single group is cut by rows.
-  const int64_t fit = kBlockBytes / row_bytes / simd::kGemmRows2 * simd::kGemmRows2;
+  const int64_t fit = block_bytes / row_bytes / simd::kGemmRows2 * simd::kGemmRows2;
   const int64_t block = fit > simd::kGemmRows2 ? fit : simd::kGemmRows2;
   for (int64_t row = 0; row < g.rows; row += block) {
     const float* a[kMostSegments];
@@ -128,6 +131,7 @@ void run_part(const GemmParams& p, int64_t outer, int64_t inner, int64_t row_beg
   g.c = p.c + outer * p.outer.c + inner * p.inner.c + row_begin * p.c_stride + column;
   g.c_stride = p.c_stride;
   g.bias = p.epilogue.bias ? p.epilogue.bias + column : nullptr;
+  g.blocking = p.blocking;
   if (p.epilogue.residual)
     g.residual = p.epilogue.residual + outer * p.outer.residual + inner * p.inner.residual +
                  row_begin * p.epilogue.residual_stride + column;
@@ -163,7 +167,7 @@ void gemm(const GemmParams& p, Worker& worker) {
     return;
   }
   const int64_t column_units = (panels + 1) / 2;
-  const Grid grid = share_grid(row_units, column_units, worker.count());
+  const Grid grid = share_grid(row_units, column_units, worker.count(), p.blocking.across);
   const int64_t i = worker.index() / grid.across, j = worker.index() % grid.across;
   if (i >= grid.down) return;
   const Span rows = part_of(row_units, grid.down, i, height, p.m);

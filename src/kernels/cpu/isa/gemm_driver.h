@@ -21,6 +21,7 @@ struct Region {
   int64_t c_stride = 0;
   const float* residual = nullptr;  // at c's place
   const float* bias = nullptr;      // at c's first column
+  GemmBlocking blocking;
 };
 
 inline constexpr int64_t kMostSegments = 64;
@@ -32,7 +33,8 @@ void run_region(const Region& g, const Epilogue& e);
 struct Grid {
   int64_t down = 1, across = 1;
 };
-inline Grid share_grid(int64_t row_units, int64_t column_units, int workers) {
+inline Grid share_grid(int64_t row_units, int64_t column_units, int workers, int wanted_across = 0) {
+  if (wanted_across > 0 && wanted_across <= workers) return {workers / wanted_across, wanted_across};
   Grid best;
   int64_t best_cost = row_units * column_units;
   for (int64_t across = 1; across <= workers; ++across) {
