@@ -40,76 +40,6 @@ T convert(S v) {
   }
 }
 
-// Calls f with a function that gives element i of the tensor in its compute type.
-template <typename F>
-void with_reader(const ConstTensorView& src, F&& f) {
-  const auto plain = [&]<typename S>(S) { f([p = src.as<S>()](int64_t i) { return p[i]; }); };
-  const auto bytes = [&](auto decode) { f([p = src.as<uint8_t>(), decode](int64_t i) { return decode(p[i]); }); };
-  const auto halves = [&](auto decode) { f([p = src.as<uint16_t>(), decode](int64_t i) { return decode(p[i]); }); };
-  const auto nibbles = [&](auto decode) {
-    f([p = src.as<uint8_t>(), decode](int64_t i) {
-      return decode(static_cast<uint8_t>(p[i / 2] >> (i % 2 * 4) & 15));
-    });
-  };
-  const auto pairs = [&](auto decode) {
-    f([p = src.as<uint8_t>(), decode](int64_t i) { return decode(static_cast<uint8_t>(p[i / 4] >> (i % 4 * 2) & 3)); });
-  };
-  switch (src.dtype) {
-    case DType::f32:
-      return plain(float());
-    case DType::f64:
-      return plain(double());
-    case DType::i8:
-      return plain(int8_t());
-    case DType::i16:
-      return plain(int16_t());
-    case DType::i32:
-      return plain(int32_t());
-    case DType::i64:
-      return plain(int64_t());
-    case DType::u8:
-      return plain(uint8_t());
-    case DType::u16:
-      return plain(uint16_t());
-    case DType::u32:
-      return plain(uint32_t());
-    case DType::u64:
-      return plain(uint64_t());
-    case DType::c64:
-      return plain(std::complex<float>());
-    case DType::c128:
-      return plain(std::complex<double>());
-    case DType::boolean:
-      return bytes([](uint8_t b) { return b != 0; });
-    case DType::f16:
-      return halves([](uint16_t h) { return f16_to_f32(h); });
-    case DType::bf16:
-      return halves([](uint16_t h) { return bf16_to_f32(h); });
-    case DType::f8e4m3:
-      return bytes([](uint8_t b) { return f8e4m3_to_f32(b); });
-    case DType::f8e5m2:
-      return bytes([](uint8_t b) { return f8e5m2_to_f32(b); });
-    case DType::f8e4m3fnuz:
-      return bytes([](uint8_t b) { return f8e4m3fnuz_to_f32(b); });
-    case DType::f8e5m2fnuz:
-      return bytes([](uint8_t b) { return f8e5m2fnuz_to_f32(b); });
-    case DType::f8e8m0:
-      return bytes([](uint8_t b) { return f8e8m0_to_f32(b); });
-    case DType::f4e2m1:
-      return nibbles([](uint8_t b) { return f4e2m1_to_f32(b); });
-    case DType::u4:
-      return nibbles([](uint8_t b) { return b; });
-    case DType::i4:
-      return nibbles([](uint8_t b) { return static_cast<int8_t>(b < 8 ? b : b - 16); });
-    case DType::u2:
-      return pairs([](uint8_t b) { return b; });
-    case DType::i2:
-      return pairs([](uint8_t b) { return static_cast<int8_t>(b < 2 ? b : b - 4); });
-    default:
-      NEREID_CHECK(false && "load of a dtype whose elements are no numbers");
-  }
-}
-
 // A field of `bits` bits of a byte that holds several elements.
 void put_bits(uint8_t* p, int64_t i, int bits, uint8_t value) {
   const int64_t a_byte = 8 / bits;
@@ -122,72 +52,97 @@ uint8_t get_bits(const uint8_t* p, int64_t i, int bits) {
   return static_cast<uint8_t>(p[i / a_byte] >> (i % a_byte * bits) & ((1 << bits) - 1));
 }
 
-// Calls f with a function that writes element i.
+// How elements of a dtype lie in memory: `get` gives one in its compute type, `put` takes a Value.
+template <typename S>
+struct Plain {
+  using Value = S;
+  static S get(const void* p, int64_t i) { return static_cast<const S*>(p)[i]; }
+  static void put(void* p, int64_t i, S v) { static_cast<S*>(p)[i] = v; }
+};
+struct Truth {
+  using Value = bool;
+  static bool get(const void* p, int64_t i) { return static_cast<const uint8_t*>(p)[i] != 0; }
+  static void put(void* p, int64_t i, bool v) { static_cast<uint8_t*>(p)[i] = v; }
+};
+template <typename Code, float (*decode)(Code), Code (*encode)(float)>
+struct Coded {
+  using Value = float;
+  static float get(const void* p, int64_t i) { return decode(static_cast<const Code*>(p)[i]); }
+  static void put(void* p, int64_t i, float v) { static_cast<Code*>(p)[i] = encode(v); }
+};
+struct Fp4 {
+  using Value = float;
+  static float get(const void* p, int64_t i) { return f4e2m1_to_f32(get_bits(static_cast<const uint8_t*>(p), i, 4)); }
+  static void put(void* p, int64_t i, float v) { put_bits(static_cast<uint8_t*>(p), i, 4, f32_to_f4e2m1(v)); }
+};
+template <int bits, bool is_signed>
+struct Packed {
+  using Value = int64_t;
+  static int8_t get(const void* p, int64_t i) {
+    const int code = get_bits(static_cast<const uint8_t*>(p), i, bits);
+    return static_cast<int8_t>(is_signed && code >= 1 << (bits - 1) ? code - (1 << bits) : code);
+  }
+  static void put(void* p, int64_t i, int64_t v) {
+    put_bits(static_cast<uint8_t*>(p), i, bits, static_cast<uint8_t>(v));
+  }
+};
+
+// Calls f with the layout of a dtype whose elements are numbers.
 template <typename F>
-void with_writer(const TensorView& dst, F&& f) {
-  const auto plain = [&]<typename S>(S) { f([p = dst.as<S>()](int64_t i, auto v) { p[i] = convert<S>(v); }); };
-  const auto bytes = [&](auto encode) {
-    f([p = dst.as<uint8_t>(), encode](int64_t i, auto v) { p[i] = encode(convert<float>(v)); });
-  };
-  const auto halves = [&](auto encode) {
-    f([p = dst.as<uint16_t>(), encode](int64_t i, auto v) { p[i] = encode(convert<float>(v)); });
-  };
-  const auto bits = [&](int width) {
-    f([p = dst.as<uint8_t>(), width](int64_t i, auto v) {
-      put_bits(p, i, width, static_cast<uint8_t>(convert<int64_t>(v)));
-    });
-  };
-  switch (dst.dtype) {
+void with_layout(DType dtype, F&& f) {
+  switch (dtype) {
     case DType::f32:
-      return plain(float());
+      return f(Plain<float>());
     case DType::f64:
-      return plain(double());
+      return f(Plain<double>());
     case DType::i8:
-      return plain(int8_t());
+      return f(Plain<int8_t>());
     case DType::i16:
-      return plain(int16_t());
+      return f(Plain<int16_t>());
     case DType::i32:
-      return plain(int32_t());
+      return f(Plain<int32_t>());
     case DType::i64:
-      return plain(int64_t());
+      return f(Plain<int64_t>());
     case DType::u8:
-      return plain(uint8_t());
+      return f(Plain<uint8_t>());
     case DType::u16:
-      return plain(uint16_t());
+      return f(Plain<uint16_t>());
     case DType::u32:
-      return plain(uint32_t());
+      return f(Plain<uint32_t>());
     case DType::u64:
-      return plain(uint64_t());
+      return f(Plain<uint64_t>());
     case DType::c64:
-      return plain(std::complex<float>());
+      return f(Plain<std::complex<float>>());
     case DType::c128:
-      return plain(std::complex<double>());
+      return f(Plain<std::complex<double>>());
     case DType::boolean:
-      return f([p = dst.as<uint8_t>()](int64_t i, auto v) { p[i] = convert<bool>(v); });
+      return f(Truth());
     case DType::f16:
-      return halves([](float v) { return f32_to_f16(v); });
+      return f(Coded<uint16_t, f16_to_f32, f32_to_f16>());
     case DType::bf16:
-      return halves([](float v) { return f32_to_bf16(v); });
+      return f(Coded<uint16_t, bf16_to_f32, f32_to_bf16>());
     case DType::f8e4m3:
-      return bytes([](float v) { return f32_to_f8e4m3(v); });
+      return f(Coded<uint8_t, f8e4m3_to_f32, f32_to_f8e4m3>());
     case DType::f8e5m2:
-      return bytes([](float v) { return f32_to_f8e5m2(v); });
+      return f(Coded<uint8_t, f8e5m2_to_f32, f32_to_f8e5m2>());
     case DType::f8e4m3fnuz:
-      return bytes([](float v) { return f32_to_f8e4m3fnuz(v); });
+      return f(Coded<uint8_t, f8e4m3fnuz_to_f32, f32_to_f8e4m3fnuz>());
     case DType::f8e5m2fnuz:
-      return bytes([](float v) { return f32_to_f8e5m2fnuz(v); });
+      return f(Coded<uint8_t, f8e5m2fnuz_to_f32, f32_to_f8e5m2fnuz>());
     case DType::f8e8m0:
-      return bytes([](float v) { return f32_to_f8e8m0(v); });
+      return f(Coded<uint8_t, f8e8m0_to_f32, f32_to_f8e8m0>());
     case DType::f4e2m1:
-      return f([p = dst.as<uint8_t>()](int64_t i, auto v) { put_bits(p, i, 4, f32_to_f4e2m1(convert<float>(v))); });
+      return f(Fp4());
     case DType::i4:
+      return f(Packed<4, true>());
     case DType::u4:
-      return bits(4);
+      return f(Packed<4, false>());
     case DType::i2:
+      return f(Packed<2, true>());
     case DType::u2:
-      return bits(2);
+      return f(Packed<2, false>());
     default:
-      NEREID_CHECK(false && "store to a dtype whose elements are no numbers");
+      NEREID_CHECK(false && "a dtype whose elements are no numbers");
   }
 }
 
@@ -196,8 +151,8 @@ void with_writer(const TensorView& dst, F&& f) {
 template <typename T>
 Elements<T> load(const ConstTensorView& src) {
   Elements<T> out(src.elements());
-  with_reader(src, [&](auto read) {
-    for (int64_t i = 0; i < out.size(); ++i) out[i] = convert<T>(read(i));
+  with_layout(src.dtype, [&](auto layout) {
+    for (int64_t i = 0; i < out.size(); ++i) out[i] = convert<T>(layout.get(src.data, i));
   });
   return out;
 }
@@ -205,8 +160,9 @@ Elements<T> load(const ConstTensorView& src) {
 template <typename T>
 Status store(const TensorView& dst, std::span<const T> values) {
   NEREID_CHECK(dst.elements() == static_cast<int64_t>(values.size()));
-  with_writer(dst, [&](auto write) {
-    for (size_t i = 0; i < values.size(); ++i) write(static_cast<int64_t>(i), values[i]);
+  with_layout(dst.dtype, [&](auto layout) {
+    using Value = typename decltype(layout)::Value;
+    for (size_t i = 0; i < values.size(); ++i) layout.put(dst.data, static_cast<int64_t>(i), convert<Value>(values[i]));
   });
   return Status::ok();
 }
