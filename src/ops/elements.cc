@@ -70,6 +70,13 @@ struct Coded {
   static float get(const void* p, int64_t i) { return decode(static_cast<const Code*>(p)[i]); }
   static void put(void* p, int64_t i, float v) { static_cast<Code*>(p)[i] = encode(v); }
 };
+// A value too large for 8 bits becomes the largest.
+template <float (*decode)(uint8_t), uint8_t (*encode)(float, F8Overflow)>
+struct Float8 {
+  using Value = float;
+  static float get(const void* p, int64_t i) { return decode(static_cast<const uint8_t*>(p)[i]); }
+  static void put(void* p, int64_t i, float v) { static_cast<uint8_t*>(p)[i] = encode(v, F8Overflow::kSaturate); }
+};
 struct Fp4 {
   using Value = float;
   static float get(const void* p, int64_t i) { return f4e2m1_to_f32(get_bits(static_cast<const uint8_t*>(p), i, 4)); }
@@ -122,13 +129,13 @@ void with_layout(DType dtype, F&& f) {
     case DType::bf16:
       return f(Coded<uint16_t, bf16_to_f32, f32_to_bf16>());
     case DType::f8e4m3:
-      return f(Coded<uint8_t, f8e4m3_to_f32, f32_to_f8e4m3>());
+      return f(Float8<f8e4m3_to_f32, f32_to_f8e4m3>());
     case DType::f8e5m2:
-      return f(Coded<uint8_t, f8e5m2_to_f32, f32_to_f8e5m2>());
+      return f(Float8<f8e5m2_to_f32, f32_to_f8e5m2>());
     case DType::f8e4m3fnuz:
-      return f(Coded<uint8_t, f8e4m3fnuz_to_f32, f32_to_f8e4m3fnuz>());
+      return f(Float8<f8e4m3fnuz_to_f32, f32_to_f8e4m3fnuz>());
     case DType::f8e5m2fnuz:
-      return f(Coded<uint8_t, f8e5m2fnuz_to_f32, f32_to_f8e5m2fnuz>());
+      return f(Float8<f8e5m2fnuz_to_f32, f32_to_f8e5m2fnuz>());
     case DType::f8e8m0:
       return f(Coded<uint8_t, f8e8m0_to_f32, f32_to_f8e8m0>());
     case DType::f4e2m1:
