@@ -4,8 +4,10 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cerrno>
 #include <cstring>
+#include <mutex>
 
 #include "base/file.h"
 #include "engine/engine_format.h"
@@ -137,6 +139,22 @@ Status EngineFile::read_chunk(int64_t i, std::byte* dst) const {
   if (xxhash64({dst, size}) != sums_[static_cast<size_t>(i)])
     return corrupt(path(), fmt::format("the weights at byte {} do not match their checksum", offset));
   return Status::ok();
+}
+
+Status EngineFile::read_weights(ThreadPool& pool, std::byte* dst) const {
+  std::mutex mutex;
+  Status first;
+  std::atomic<int64_t> next{0};
+  pool.run([&](Worker&) {
+    std::vector<std::byte> nowhere(dst == nullptr ? kChunkBytes : 0);
+    for (int64_t i; (i = next.fetch_add(1, std::memory_order_relaxed)) < chunk_count();) {
+      Status s = read_chunk(i, dst == nullptr ? nowhere.data() : dst + i * kChunkBytes);
+      if (s.is_ok()) continue;
+      const std::lock_guard lock(mutex);
+      if (first.is_ok()) first = std::move(s);
+    }
+  });
+  return first;
 }
 
 }  // namespace nereid::engine

@@ -26,6 +26,7 @@
 #include "base/json.h"
 #include "base/mapped_file.h"
 #include "base/status.h"
+#include "base/thread_pool.h"
 #include "base/unique_fd.h"
 
 namespace nereid::engine {
@@ -85,6 +86,9 @@ class EngineFile {
   int64_t chunk_count() const { return static_cast<int64_t>(sums_.size()); }
   // Reads chunk i of the weights into dst (its full size, the last one shorter) and verifies it.
   Status read_chunk(int64_t i, std::byte* dst) const;
+  // Reads and verifies all of them with all workers; into dst, which holds weights_bytes(), or nowhere if it is null
+  // (beside the mapping, so that none of its pages become resident).
+  Status read_weights(ThreadPool& pool, std::byte* dst = nullptr) const;
 
  private:
   std::string path_;

@@ -129,6 +129,8 @@ TEST(EngineFile, a_flipped_weight_is_found_in_its_chunk_and_no_other) {
   EXPECT_EQ(s.code(), StatusCode::kInvalidArgument);
   EXPECT_THAT(s.message(), AllOf(HasSubstr(dir / "e"), HasSubstr("at byte 1048576 "), EndsWith("build it anew")));
   EXPECT_TRUE(file.read_chunk(2, chunk.data()).is_ok());
+  ThreadPool pool({.threads = 2});
+  EXPECT_EQ(file.read_weights(pool).message(), s.message());
 }
 
 TEST(EngineFile, a_file_that_shrinks_while_it_is_open_is_a_sentence) {

@@ -1,32 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "runtime/program.h"
 
-#include <atomic>
-#include <mutex>
-
 #include "graph/text.h"
 
 namespace nereid::runtime {
-namespace {
-
-// All chunks, shared out over the workers; the first error wins.
-Status read_weights(const engine::EngineFile& file, std::byte* dst, ThreadPool& pool) {
-  std::mutex mutex;
-  Status first;
-  std::atomic<int64_t> next{0};
-  pool.run([&](Worker&) {
-    for (int64_t i; (i = next.fetch_add(1, std::memory_order_relaxed)) < file.chunk_count();) {
-      Status s = file.read_chunk(i, dst + i * engine::kChunkBytes);
-      if (s.is_ok()) continue;
-      const std::lock_guard lock(mutex);
-      if (first.is_ok()) first = s;
-    }
-  });
-  return first;
-}
-
-}  // namespace
-
 Result<std::shared_ptr<const Program>> Program::load(const engine::EngineFile& file, Isa isa, ThreadPool& pool) {
   auto program = std::make_shared<Program>();
   NEREID_TRY(program->graph_, graph::parse(file.graph_text()).with("the engine's graph"));
@@ -34,7 +11,7 @@ Result<std::shared_ptr<const Program>> Program::load(const engine::EngineFile& f
   // Past the end: the decode loop's prefetches stay inside the mapping, and unaligned last blocks are readable.
   constexpr size_t kSlack = 16384;
   NEREID_TRY(program->memory_, Buffer::allocate(static_cast<size_t>(file.weights_bytes()) + kSlack, PageSize::kHuge));
-  NEREID_RETURN_IF_ERROR(read_weights(file, program->memory_.data(), pool));
+  NEREID_RETURN_IF_ERROR(file.read_weights(pool, program->memory_.data()));
   for (const engine::WeightEntry& entry : file.weights()) {
     const graph::ValueId id = program->graph_.find_value(entry.name);
     if (!id.valid())
