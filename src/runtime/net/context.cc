@@ -7,6 +7,17 @@
 #include "runtime/net/graph_runner.h"
 
 namespace nereid::runtime {
+namespace {
+
+bool same_type(const ops::TensorType& type, const ConstTensorView& tensor) {
+  if (type.dtype != tensor.dtype || type.shape.rank() != tensor.rank()) return false;
+  for (int d = 0; d < tensor.rank(); ++d)
+    if (type.shape[d].size() != tensor.sizes[static_cast<size_t>(d)]) return false;
+  return true;
+}
+
+}  // namespace
+
 struct NetContext::Impl {
   std::shared_ptr<const Network> network;
   std::unique_ptr<GraphRunner> runner;
@@ -27,10 +38,15 @@ Status NetContext::set_input(size_t index, const ConstTensorView& tensor) {
   const graph::Graph& g = impl_->network->graph();
   NEREID_CHECK(index < g.inputs().size());
   const graph::ValueId id = g.inputs()[index];
+  NetValue& v = impl_->runner->values()[static_cast<size_t>(id.v)];
+  if (v.kind == NetValue::Kind::kTensor && same_type(v.type, tensor)) {
+    v.data = tensor.data;
+    v.datum = nullptr;
+    return Status::ok();
+  }
   const ops::TensorType type{tensor.dtype, Shape::of(tensor.sizes)};
   NEREID_RETURN_IF_ERROR(graph::check_input(g.value(id), type));
-  impl_->runner->values()[static_cast<size_t>(id.v)] = {
-      .kind = NetValue::Kind::kTensor, .type = type, .data = tensor.data};
+  v = {.kind = NetValue::Kind::kTensor, .type = type, .data = tensor.data};
   return Status::ok();
 }
 
@@ -51,13 +67,32 @@ Status NetContext::run() {
   for (graph::ValueId id : g.inputs())
     if (impl_->runner->value(id).kind == NetValue::Kind::kNone)
       return invalid_argument("the input '{}' ({}) is not given", g.value(id).name, g.value(id).type.to_string());
-  return impl_->runner->run(impl_->profiling);
+  NEREID_RETURN_IF_ERROR(impl_->runner->run(impl_->profiling));
+  return impl_->runner->deliver_outputs();
+}
+
+void NetContext::bind_output(size_t index, std::span<std::byte> memory) {
+  NEREID_CHECK(index < impl_->network->graph().outputs().size());
+  impl_->runner->bind_output(index, memory);
+}
+
+void NetContext::set_stop(const std::atomic<bool>* stop) {
+  impl_->runner->set_stop(stop);
 }
 
 ConstTensorView NetContext::output(size_t index) const {
   const NetValue& v = impl_->runner->value(impl_->network->graph().outputs()[index]);
   if (v.kind == NetValue::Kind::kDatum || v.kind == NetValue::Kind::kNone) return {};
   return v.view();
+}
+
+const ops::TensorType& NetContext::output_type(size_t index) const {
+  return impl_->runner->value(impl_->network->graph().outputs()[index]).type;
+}
+
+const void* NetContext::output_data(size_t index) const {
+  const NetValue& v = impl_->runner->value(impl_->network->graph().outputs()[index]);
+  return v.kind == NetValue::Kind::kDatum || v.kind == NetValue::Kind::kNone ? nullptr : v.data;
 }
 
 ops::Datum NetContext::output_value(size_t index) const {

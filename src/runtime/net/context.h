@@ -6,6 +6,7 @@
 // runs with the same shapes allocate nothing, unless the graph has nodes whose results only a run can size.
 #pragma once
 
+#include <atomic>
 #include <memory>
 #include <span>
 #include <string>
@@ -29,15 +30,26 @@ class NetContext {
   static std::unique_ptr<NetContext> create(std::shared_ptr<const Network> network, ThreadPool& pool);
   ~NetContext();
 
-  // Inputs in the graph's order; what they point to must live until the run has ended. kInvalidArgument: an element
-  // type, rank or fixed size that is not the input's.
+  // Inputs in the graph's order; what they point to must live until the run has ended. Another address for the type and
+  // sizes that the input has already allocates nothing. kInvalidArgument: an element type, rank or fixed size that is
+  // not the input's.
   Status set_input(size_t index, const ConstTensorView& tensor);
   Status set_input(size_t index, const ops::Datum& value);
-  // kInvalidArgument: an input is missing, or an operator refused the values it got; kExhausted; kCancelled.
+  // The caller's memory for an output, until it is bound anew (empty: no more). The last kernel writes straight into it
+  // where it can; else (an input passed on, the result of a node that only a run can size, memory that overlaps an
+  // input) the output is copied there once. Memory must be aligned for the elements.
+  void bind_output(size_t index, std::span<std::byte> memory);
+  // Looked at between steps: once true, the run ends with kCancelled. Null: nobody stops it. Must outlive the runs.
+  void set_stop(const std::atomic<bool>* stop);
+  // kInvalidArgument: an input is missing, an operator refused the values it got, or a bound output is larger than its
+  // memory (all outputs are there to be looked at then); kExhausted; kCancelled.
   Status run();
   // After a run; valid until the next run or the end of an input it passes on. The tensor's data is null if the output
   // is no tensor.
   ConstTensorView output(size_t index) const;
+  // The same without a copy of the sizes: its type as the run had it, and its data (null if it is no tensor).
+  const ops::TensorType& output_type(size_t index) const;
+  const void* output_data(size_t index) const;
   // A copy, of whatever kind.
   ops::Datum output_value(size_t index) const;
 

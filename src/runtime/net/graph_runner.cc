@@ -61,6 +61,7 @@ Result<Plan*> GraphRunner::plan_at(size_t begin) {
 Status GraphRunner::run(bool profiling) {
   const size_t end = graph_.order().size();
   for (size_t at = 0; at < end;) {
+    if (stop_ != nullptr && stop_->load(std::memory_order_relaxed)) return cancelled("the run was stopped");
     NEREID_TRY(Plan * plan, plan_at(at));
     NEREID_RETURN_IF_ERROR(run_steps(*plan, profiling));
     for (const Plan::Made& m : plan->made) values_[static_cast<size_t>(m.id.v)] = m.value;
@@ -70,36 +71,86 @@ Status GraphRunner::run(bool profiling) {
   return Status::ok();
 }
 
+void GraphRunner::bind_output(size_t index, std::span<std::byte> memory) {
+  bound_.resize(graph_.outputs().size());
+  bound_[index] = memory;
+}
+
+// Where an output of the plan is to lie now. What overlaps an input must not be written before that has been read.
+std::byte* GraphRunner::place_for(const Plan::Output& output) const {
+  for (size_t i = 0; i < bound_.size(); ++i) {
+    const std::span<std::byte> memory = bound_[i];
+    if (graph_.outputs()[i] != output.id || static_cast<int64_t>(memory.size()) < output.bytes) continue;
+    for (const graph::ValueId in : graph_.inputs()) {
+      const NetValue& v = value(in);
+      const auto elements = v.type.shape.elements();
+      if (v.kind != NetValue::Kind::kTensor || v.type.dtype == DType::string || !elements) continue;
+      const auto* first = static_cast<const std::byte*>(v.data);
+      if (first < memory.data() + output.bytes && memory.data() < first + *dtype_bytes(v.type.dtype, *elements))
+        return output.home;
+    }
+    return memory.data();
+  }
+  return output.home;
+}
+
+void GraphRunner::place_outputs(Plan& plan) {
+  for (Plan::Output& output : plan.outputs) {
+    std::byte* const place = place_for(output);
+    if (place == output.now) continue;
+    for (const Plan::Output::Field& f : output.fields) {
+      const void* address = place + f.offset;
+      std::memcpy(f.field, &address, sizeof(address));
+    }
+    output.now = place;
+  }
+}
+
+Status GraphRunner::deliver_outputs() {
+  for (size_t i = 0; i < bound_.size(); ++i) {
+    if (bound_[i].data() == nullptr) continue;
+    const graph::Value& declared = graph_.value(graph_.outputs()[i]);
+    const NetValue& v = value(graph_.outputs()[i]);
+    if (v.kind == NetValue::Kind::kDatum || v.kind == NetValue::Kind::kNone || v.type.dtype == DType::string)
+      return unsupported("the output '{}' is {}, which cannot be written into a buffer", declared.name,
+                         v.type.to_string());
+    const int64_t bytes = *dtype_bytes(v.type.dtype, *v.type.shape.elements());
+    if (bytes > static_cast<int64_t>(bound_[i].size()))
+      return invalid_argument("the output '{}' is {}, which takes {} bytes; the buffer that is bound to it has {}",
+                              declared.name, v.type.to_string(), bytes, bound_[i].size());
+    if (bytes > 0 && v.data != bound_[i].data()) std::memmove(bound_[i].data(), v.data, static_cast<size_t>(bytes));
+  }
+  return Status::ok();
+}
+
 Status GraphRunner::run_steps(Plan& plan, bool profiling) {
+  place_outputs(plan);
   for (const Plan::Pointer& p : plan.external_pointers) {
     const void* address = static_cast<const std::byte*>(values_[static_cast<size_t>(p.id.v)].data) + p.offset;
     std::memcpy(p.field, &address, sizeof(address));
   }
   if (plan.steps.empty()) return Status::ok();
   plan.error = Status::ok();
-  if (!profiling) {
-    pool_.run([&](Worker& w) {
-      for (auto& step : plan.steps) {
-        step->run(w);
-        w.barrier();
-      }
-    });
-    return plan.error;
-  }
+  // Set by worker 0 ahead of a barrier, to a step that nobody can have come to: all workers leave at the same one.
+  std::atomic<size_t> end = plan.steps.size();
   pool_.run([&](Worker& w) {
-    for (size_t i = 0; i < plan.steps.size(); ++i) {
-      const int64_t start = now_ns();
+    for (size_t i = 0; i < end.load(std::memory_order_relaxed); ++i) {
+      const int64_t start = profiling ? now_ns() : 0;
       plan.steps[i]->run(w);
+      if (w.index() == 0 && stop_ != nullptr && stop_->load(std::memory_order_relaxed))
+        end.store(std::min(end.load(std::memory_order_relaxed), i + 1), std::memory_order_relaxed);
       w.barrier();
-      if (w.index() == 0) plan.step_ns[i] += now_ns() - start;
+      if (profiling && w.index() == 0) plan.step_ns[i] += now_ns() - start;
     }
   });
+  if (end.load(std::memory_order_relaxed) < plan.steps.size()) return cancelled("the run was stopped");
   return plan.error;
 }
 
 GraphRunner& GraphRunner::region(graph::NodeId id, size_t index) {
   std::unique_ptr<GraphRunner>& runner = regions_[{id.v, index}];
   if (runner == nullptr) runner = std::make_unique<GraphRunner>(network_, *graph_.node(id).regions[index], pool_);
+  runner->stop_ = stop_;
   return *runner;
 }
 

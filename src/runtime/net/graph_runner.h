@@ -2,6 +2,7 @@
 // Runs one graph of a network: the root's, or a region's. Private to runtime/net.
 #pragma once
 
+#include <atomic>
 #include <map>
 #include <memory>
 #include <span>
@@ -22,6 +23,11 @@ class GraphRunner {
   const NetValue& value(graph::ValueId id) const { return values_[static_cast<size_t>(id.v)]; }
   // Inputs are in values(). Afterwards every output is.
   Status run(bool profiling);
+  // Of the graph's outputs: memory that results are to lie in (empty: the plan's own), and, after a run, copying there
+  // what could not be computed there. See context.h.
+  void bind_output(size_t index, std::span<std::byte> memory);
+  Status deliver_outputs();
+  void set_stop(const std::atomic<bool>* stop) { stop_ = stop; }
   void collect_notes(std::vector<std::string>& notes) const;
   void collect_profile(std::vector<NetProfile>& profile) const;
   int64_t memory_bytes() const;
@@ -30,6 +36,8 @@ class GraphRunner {
 
  private:
   Result<Plan*> plan_at(size_t begin);
+  void place_outputs(Plan& plan);
+  std::byte* place_for(const Plan::Output& output) const;
   Status run_steps(Plan& plan, bool profiling);
   Status run_dynamic(graph::NodeId id, bool profiling);
   Status run_if(const graph::Node& node, bool profiling);
@@ -44,6 +52,8 @@ class GraphRunner {
   std::vector<ops::Tensor> joined_;                             // constants in several parts
   std::map<size_t, std::vector<std::unique_ptr<Plan>>> plans_;  // by where they begin, the last used first
   std::map<std::pair<int32_t, size_t>, std::unique_ptr<GraphRunner>> regions_;
+  std::vector<std::span<std::byte>> bound_;  // by output; empty: none is bound
+  const std::atomic<bool>* stop_ = nullptr;
   int64_t dynamic_ns_ = 0;
 };
 

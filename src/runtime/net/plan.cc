@@ -46,6 +46,7 @@ class Planner final : public NetBinder {
     }
     plan_->end = at;
     NEREID_RETURN_IF_ERROR(allocate());
+    find_outputs();
     NEREID_RETURN_IF_ERROR(bind_steps());
     return std::move(plan_);
   }
@@ -309,6 +310,28 @@ class Planner final : public NetBinder {
     return Status::ok();
   }
 
+  // The network's own outputs that have a buffer to themselves.
+  void find_outputs() {
+    if (&graph() != &network().graph()) return;
+    for (graph::ValueId id : graph().outputs()) {
+      const Local& v = values_[index(id)];
+      if (v.kind != Local::Kind::kArena || v.data == nullptr || output_in(v.buffer) != nullptr) continue;
+      const int64_t bytes = *dtype_bytes(v.type.dtype, *v.type.shape.elements());
+      auto* home = static_cast<std::byte*>(const_cast<void*>(v.data));
+      if (bytes == 0 || bytes + kAlignment != buffers_[static_cast<size_t>(v.buffer)].size_bytes) continue;
+      output_buffers_.push_back(v.buffer);
+      plan_->outputs.push_back({.id = id, .bytes = bytes, .home = home, .now = home, .fields = {}});
+    }
+    for (Plan::Made& made : plan_->made)
+      if (const Local& v = values_[index(made.id)]; v.kind == Local::Kind::kArena)
+        if (Plan::Output* out = output_in(v.buffer))
+          out->fields.push_back({&made.value.data, static_cast<const std::byte*>(v.data) - out->home});
+  }
+  Plan::Output* output_in(int32_t buffer) {
+    const auto it = std::ranges::find(output_buffers_, buffer);
+    return it == output_buffers_.end() ? nullptr : &plan_->outputs[static_cast<size_t>(it - output_buffers_.begin())];
+  }
+
   Result<std::unique_ptr<NetStep>> bind(const graph::Node& node) {
     step_scratch_ = 0;
     for (const NetBindRow& row : net_bind_table()) {
@@ -347,8 +370,10 @@ class Planner final : public NetBinder {
       if (v.kind == Local::Kind::kExternal) {
         plan_->external_pointers.push_back({source, p.field, p.offset});
       } else {
-        const void* address = static_cast<const std::byte*>(values_[index(p.id)].data) + p.offset;
+        const auto* address = static_cast<const std::byte*>(values_[index(p.id)].data) + p.offset;
         std::memcpy(p.field, &address, sizeof(address));
+        if (v.kind != Local::Kind::kArena) continue;
+        if (Plan::Output* out = output_in(v.buffer)) out->fields.push_back({p.field, address - out->home});
       }
     }
     return Status::ok();
@@ -358,6 +383,7 @@ class Planner final : public NetBinder {
   std::unique_ptr<Plan> plan_;
   std::vector<Local> values_;
   std::vector<PlanBuffer> buffers_;
+  std::vector<int32_t> output_buffers_;  // of plan_->outputs
   std::vector<Pending> pending_;
   std::vector<std::pair<size_t, graph::ValueId>> aliases_;
   std::vector<Plan::Pointer> pointers_;

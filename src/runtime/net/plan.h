@@ -64,6 +64,21 @@ struct Plan {
   std::vector<Pointer> external_pointers;  // to be set whenever an external value has moved
   std::vector<const void*> last_address;   // by external
 
+  // Results that leave the network and fill a piece of the arena of their own: they may lie in the caller's memory
+  // instead, for which whatever points into them is set anew.
+  struct Output {
+    graph::ValueId id;
+    int64_t bytes = 0;
+    std::byte* home = nullptr;  // in the arena
+    std::byte* now = nullptr;   // where the pointers lead
+    struct Field {
+      void* field;
+      int64_t offset;
+    };
+    std::vector<Field> fields;
+  };
+  std::vector<Output> outputs;
+
   std::deque<ops::Tensor> folded;
   Buffer arena, scratch;
   int64_t arena_bytes = 0;
