@@ -11,7 +11,7 @@
 #include <limits>
 
 #include "ops/numeric.h"
-#include "ops/op_list.h"
+#include "ops/op.h"
 #include "ops/rotate.h"
 #include "ops/shape_rule.h"
 
@@ -221,7 +221,7 @@ Cost cost(const InferContext& ctx, std::span<const TensorType> outputs) {
 
 }  // namespace
 
-constexpr OpDef kAttention = {
+extern constexpr OpDef kAttention = {
     .name = "attention",
     .summary = "stores k and v in the cache, then y = softmax(softcap(scale * q . k^T)) . v over the positions seen",
     .inputs = kInputs,

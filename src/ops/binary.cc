@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include "ops/elementwise.h"
-#include "ops/op_list.h"
+#include "ops/op.h"
 
 namespace nereid::ops {
 namespace {
@@ -105,11 +105,12 @@ constexpr OpDef binary(std::string_view name, std::string_view summary, Status (
 
 }  // namespace
 
-constexpr OpDef kAdd = binary("add", "y = a + b, broadcast as numpy does", evaluate<Add>, true);
-constexpr OpDef kDiv = binary("div", "y = a / b, broadcast as numpy does; integers round towards zero", evaluate_div);
+extern constexpr OpDef kAdd = binary("add", "y = a + b, broadcast as numpy does", evaluate<Add>, true);
+extern constexpr OpDef kDiv =
+    binary("div", "y = a / b, broadcast as numpy does; integers round towards zero", evaluate_div);
 extern constexpr OpDef kMod =
     binary("mod", "y = a - floor(a / b) b, broadcast as numpy does", evaluate_mod, false, kModAttrs);
-constexpr OpDef kMul = binary("mul", "y = a * b, broadcast as numpy does", evaluate<Mul>, true);
-constexpr OpDef kSub = binary("sub", "y = a - b, broadcast as numpy does", evaluate<Sub>);
+extern constexpr OpDef kMul = binary("mul", "y = a * b, broadcast as numpy does", evaluate<Mul>, true);
+extern constexpr OpDef kSub = binary("sub", "y = a - b, broadcast as numpy does", evaluate<Sub>);
 
 }  // namespace nereid::ops

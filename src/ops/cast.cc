@@ -6,7 +6,7 @@
 #include "ops/elementwise.h"
 #include "ops/number_text.h"
 #include "ops/numeric.h"
-#include "ops/op_list.h"
+#include "ops/op.h"
 #include "ops/round_float.h"
 
 namespace nereid::ops {
@@ -128,14 +128,14 @@ Status evaluate(const EvalContext& ctx) {
 
 }  // namespace
 
-constexpr OpDef kCast = {.name = "cast",
-                         .summary = "the same numbers as another element type",
-                         .inputs = kInputs,
-                         .outputs = kOutputs,
-                         .attrs = kAttrs,
-                         .infer = infer,
-                         .evaluate = evaluate,
-                         .cost = cost_per_element<1>,
-                         .dtype_of = dtype_of};
+extern constexpr OpDef kCast = {.name = "cast",
+                                .summary = "the same numbers as another element type",
+                                .inputs = kInputs,
+                                .outputs = kOutputs,
+                                .attrs = kAttrs,
+                                .infer = infer,
+                                .evaluate = evaluate,
+                                .cost = cost_per_element<1>,
+                                .dtype_of = dtype_of};
 
 }  // namespace nereid::ops

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // concat: tensors joined along one dimension.
 #include "ops/elements.h"
-#include "ops/op_list.h"
+#include "ops/op.h"
 #include "ops/shape_rule.h"
 
 namespace nereid::ops {
@@ -61,13 +61,13 @@ Status evaluate(const EvalContext& ctx) {
 
 }  // namespace
 
-constexpr OpDef kConcat = {.name = "concat",
-                           .summary = "the inputs joined along the axis",
-                           .inputs = kInputs,
-                           .outputs = kOutputs,
-                           .attrs = kAttrs,
-                           .infer = infer,
-                           .evaluate = evaluate,
-                           .cost = cost_per_element<0>};
+extern constexpr OpDef kConcat = {.name = "concat",
+                                  .summary = "the inputs joined along the axis",
+                                  .inputs = kInputs,
+                                  .outputs = kOutputs,
+                                  .attrs = kAttrs,
+                                  .infer = infer,
+                                  .evaluate = evaluate,
+                                  .cost = cost_per_element<0>};
 
 }  // namespace nereid::ops

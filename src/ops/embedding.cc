@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // embedding: the table's row of each id.
 #include "ops/numeric.h"
-#include "ops/op_list.h"
+#include "ops/op.h"
 #include "ops/shape_rule.h"
 
 namespace nereid::ops {
@@ -45,13 +45,13 @@ Cost cost(const InferContext& ctx, std::span<const TensorType> outputs) {
 
 }  // namespace
 
-constexpr OpDef kEmbedding = {.name = "embedding",
-                              .summary = "y[t] = table[ids[t]], as f32",
-                              .inputs = kInputs,
-                              .outputs = kOutputs,
-                              .attrs = {},
-                              .infer = infer,
-                              .evaluate = evaluate,
-                              .cost = cost};
+extern constexpr OpDef kEmbedding = {.name = "embedding",
+                                     .summary = "y[t] = table[ids[t]], as f32",
+                                     .inputs = kInputs,
+                                     .outputs = kOutputs,
+                                     .attrs = {},
+                                     .infer = infer,
+                                     .evaluate = evaluate,
+                                     .cost = cost};
 
 }  // namespace nereid::ops

@@ -2,7 +2,7 @@
 // gated: one half of a pair passes through an activation and scales the other.
 #include "ops/activation.h"
 #include "ops/numeric.h"
-#include "ops/op_list.h"
+#include "ops/op.h"
 #include "ops/shape_rule.h"
 
 namespace nereid::ops {
@@ -32,13 +32,13 @@ Status evaluate(const EvalContext& ctx) {
 
 }  // namespace
 
-constexpr OpDef kGated = {.name = "gated",
-                          .summary = "y = activation(gate) * up",
-                          .inputs = kInputs,
-                          .outputs = kOutputs,
-                          .attrs = kAttrs,
-                          .infer = infer,
-                          .evaluate = evaluate,
-                          .cost = cost_per_element<12>};
+extern constexpr OpDef kGated = {.name = "gated",
+                                 .summary = "y = activation(gate) * up",
+                                 .inputs = kInputs,
+                                 .outputs = kOutputs,
+                                 .attrs = kAttrs,
+                                 .infer = infer,
+                                 .evaluate = evaluate,
+                                 .cost = cost_per_element<12>};
 
 }  // namespace nereid::ops

@@ -3,7 +3,7 @@
 #include "ops/activation.h"
 #include "ops/normalize.h"
 #include "ops/numeric.h"
-#include "ops/op_list.h"
+#include "ops/op.h"
 #include "ops/product.h"
 #include "ops/shape_rule.h"
 
@@ -68,13 +68,13 @@ Cost cost(const InferContext& ctx, std::span<const TensorType> outputs) {
 
 }  // namespace
 
-constexpr OpDef kGatedLinear = {.name = "gated_linear",
-                                .summary = "y = activation(n . w_gate^T) * (n . w_up^T), n = rms_norm?(x)",
-                                .inputs = kInputs,
-                                .outputs = kOutputs,
-                                .attrs = kAttrs,
-                                .infer = infer,
-                                .evaluate = evaluate,
-                                .cost = cost};
+extern constexpr OpDef kGatedLinear = {.name = "gated_linear",
+                                       .summary = "y = activation(n . w_gate^T) * (n . w_up^T), n = rms_norm?(x)",
+                                       .inputs = kInputs,
+                                       .outputs = kOutputs,
+                                       .attrs = kAttrs,
+                                       .infer = infer,
+                                       .evaluate = evaluate,
+                                       .cost = cost};
 
 }  // namespace nereid::ops

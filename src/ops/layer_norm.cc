@@ -3,7 +3,7 @@
 #include <cmath>
 
 #include "ops/numeric.h"
-#include "ops/op_list.h"
+#include "ops/op.h"
 #include "ops/shape_rule.h"
 
 namespace nereid::ops {
@@ -51,13 +51,14 @@ Status evaluate(const EvalContext& ctx) {
 
 }  // namespace
 
-constexpr OpDef kLayerNorm = {.name = "layer_norm",
-                              .summary = "y = (x - mean(x)) / sqrt(variance(x) + eps) * weight + bias, for each row",
-                              .inputs = kInputs,
-                              .outputs = kOutputs,
-                              .attrs = kAttrs,
-                              .infer = infer,
-                              .evaluate = evaluate,
-                              .cost = cost_per_element<7>};
+extern constexpr OpDef kLayerNorm = {
+    .name = "layer_norm",
+    .summary = "y = (x - mean(x)) / sqrt(variance(x) + eps) * weight + bias, for each row",
+    .inputs = kInputs,
+    .outputs = kOutputs,
+    .attrs = kAttrs,
+    .infer = infer,
+    .evaluate = evaluate,
+    .cost = cost_per_element<7>};
 
 }  // namespace nereid::ops

@@ -2,7 +2,7 @@
 // linear: rows of x times the transpose of a weight matrix, with the norm before and the residual after built in.
 #include "ops/normalize.h"
 #include "ops/numeric.h"
-#include "ops/op_list.h"
+#include "ops/op.h"
 #include "ops/product.h"
 #include "ops/shape_rule.h"
 
@@ -93,7 +93,7 @@ Cost cost(const InferContext& ctx, std::span<const TensorType> outputs) {
 
 }  // namespace
 
-constexpr OpDef kLinear = {
+extern constexpr OpDef kLinear = {
     .name = "linear",
     .summary = "y = rms_norm?(x) . w^T + bias + residual; the norm applies when norm_weight is given",
     .inputs = kInputs,

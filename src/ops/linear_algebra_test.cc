@@ -90,5 +90,12 @@ TEST(Det, of_each_matrix) {
   EXPECT_THAT(refusal("det", {kA}), HasSubstr("dimension 1 of x f32[2, 3] is 3"));
 }
 
+TEST(Inverse, of_each_matrix) {
+  EXPECT_THAT(numbers_of("inverse", {f32({2, 2}, {0, 2, 4, 0})}), near({0, 0.25, 0.5, 0}));
+  EXPECT_THAT(numbers_of("inverse", {f32({2, 1, 1}, {4, 5})}), near({0.25, 0.2}));
+  EXPECT_THAT(refusal("inverse", {f32({2, 2}, {1, 2, 2, 4})}), HasSubstr("matrix 0 of x has no inverse"));
+  EXPECT_THAT(refusal("inverse", {kA}), HasSubstr("dimension 1 of x f32[2, 3] is 3"));
+}
+
 }  // namespace
 }  // namespace nereid::ops

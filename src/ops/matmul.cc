@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // matmul: products of matrices in the last two dimensions, the others broadcast; vectors as numpy takes them: a row on
 // the left, a column on the right, and the dimension that made them so is not in the result.
-#include "ops/op_list.h"
+#include "ops/op.h"
 #include "ops/shape_rule.h"
 #include "ops/wide.h"
 
@@ -98,13 +98,13 @@ Cost cost(const InferContext& ctx, std::span<const TensorType> outputs) {
 
 }  // namespace
 
-constexpr OpDef kMatmul = {.name = "matmul",
-                           .summary = "y[..., m, n] = sum over k of a[..., m, k] * b[..., k, n]",
-                           .inputs = kInputs,
-                           .outputs = kOutputs,
-                           .attrs = {},
-                           .infer = infer,
-                           .evaluate = evaluate,
-                           .cost = cost};
+extern constexpr OpDef kMatmul = {.name = "matmul",
+                                  .summary = "y[..., m, n] = sum over k of a[..., m, k] * b[..., k, n]",
+                                  .inputs = kInputs,
+                                  .outputs = kOutputs,
+                                  .attrs = {},
+                                  .infer = infer,
+                                  .evaluate = evaluate,
+                                  .cost = cost};
 
 }  // namespace nereid::ops

@@ -2,7 +2,7 @@
 // reshape: the same elements in row-major order under other sizes.
 #include "ops/dim_product.h"
 #include "ops/move.h"
-#include "ops/op_list.h"
+#include "ops/op.h"
 #include "ops/shape_rule.h"
 
 namespace nereid::ops {
@@ -53,13 +53,13 @@ Status evaluate(const EvalContext& ctx) {
 
 }  // namespace
 
-constexpr OpDef kReshape = {.name = "reshape",
-                            .summary = "x's elements in order under other sizes",
-                            .inputs = kInputs,
-                            .outputs = kOutputs,
-                            .attrs = kAttrs,
-                            .infer = infer,
-                            .evaluate = evaluate,
-                            .cost = cost_per_element<0>};
+extern constexpr OpDef kReshape = {.name = "reshape",
+                                   .summary = "x's elements in order under other sizes",
+                                   .inputs = kInputs,
+                                   .outputs = kOutputs,
+                                   .attrs = kAttrs,
+                                   .infer = infer,
+                                   .evaluate = evaluate,
+                                   .cost = cost_per_element<0>};
 
 }  // namespace nereid::ops

@@ -4,7 +4,7 @@
 
 #include "ops/normalize.h"
 #include "ops/numeric.h"
-#include "ops/op_list.h"
+#include "ops/op.h"
 #include "ops/shape_rule.h"
 
 namespace nereid::ops {
@@ -62,7 +62,7 @@ Status evaluate(const EvalContext& ctx) {
 
 }  // namespace
 
-constexpr OpDef kRmsNorm = {
+extern constexpr OpDef kRmsNorm = {
     .name = "rms_norm",
     .summary = "y = x / sqrt(mean(x^2) + eps) * weight + residual, for each row or group of a row",
     .inputs = kInputs,

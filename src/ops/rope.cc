@@ -3,7 +3,7 @@
 #include <cmath>
 
 #include "ops/numeric.h"
-#include "ops/op_list.h"
+#include "ops/op.h"
 #include "ops/rotate.h"
 #include "ops/shape_rule.h"
 
@@ -72,13 +72,14 @@ Status evaluate(const EvalContext& ctx) {
 
 }  // namespace
 
-constexpr OpDef kRope = {.name = "rope",
-                         .summary = "each pair of a head's first elements turned by position * inv_freq, times scale",
-                         .inputs = kInputs,
-                         .outputs = kOutputs,
-                         .attrs = kAttrs,
-                         .infer = infer,
-                         .evaluate = evaluate,
-                         .cost = cost_per_element<20>};
+extern constexpr OpDef kRope = {
+    .name = "rope",
+    .summary = "each pair of a head's first elements turned by position * inv_freq, times scale",
+    .inputs = kInputs,
+    .outputs = kOutputs,
+    .attrs = kAttrs,
+    .infer = infer,
+    .evaluate = evaluate,
+    .cost = cost_per_element<20>};
 
 }  // namespace nereid::ops

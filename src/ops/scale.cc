@@ -3,7 +3,7 @@
 #include <cmath>
 
 #include "ops/elementwise.h"
-#include "ops/op_list.h"
+#include "ops/op.h"
 
 namespace nereid::ops {
 namespace {
@@ -36,22 +36,22 @@ Status evaluate_softcap(const EvalContext& ctx) {
 
 }  // namespace
 
-constexpr OpDef kScale = {.name = "scale",
-                          .summary = "y = factor * x",
-                          .inputs = kInputs,
-                          .outputs = kOutputs,
-                          .attrs = kScaleAttrs,
-                          .infer = infer,
-                          .evaluate = evaluate_scale,
-                          .cost = cost_per_element<1>};
+extern constexpr OpDef kScale = {.name = "scale",
+                                 .summary = "y = factor * x",
+                                 .inputs = kInputs,
+                                 .outputs = kOutputs,
+                                 .attrs = kScaleAttrs,
+                                 .infer = infer,
+                                 .evaluate = evaluate_scale,
+                                 .cost = cost_per_element<1>};
 
-constexpr OpDef kSoftcap = {.name = "softcap",
-                            .summary = "y = cap * tanh(x / cap)",
-                            .inputs = kInputs,
-                            .outputs = kOutputs,
-                            .attrs = kSoftcapAttrs,
-                            .infer = infer_softcap,
-                            .evaluate = evaluate_softcap,
-                            .cost = cost_per_element<12>};
+extern constexpr OpDef kSoftcap = {.name = "softcap",
+                                   .summary = "y = cap * tanh(x / cap)",
+                                   .inputs = kInputs,
+                                   .outputs = kOutputs,
+                                   .attrs = kSoftcapAttrs,
+                                   .infer = infer_softcap,
+                                   .evaluate = evaluate_softcap,
+                                   .cost = cost_per_element<12>};
 
 }  // namespace nereid::ops

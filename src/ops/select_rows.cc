@@ -3,7 +3,7 @@
 #include <cstring>
 
 #include "ops/numeric.h"
-#include "ops/op_list.h"
+#include "ops/op.h"
 #include "ops/shape_rule.h"
 
 namespace nereid::ops {
@@ -45,13 +45,13 @@ Cost cost(const InferContext& ctx, std::span<const TensorType> outputs) {
 
 }  // namespace
 
-constexpr OpDef kSelectRows = {.name = "select_rows",
-                               .summary = "y[i] = x[rows[i]]",
-                               .inputs = kInputs,
-                               .outputs = kOutputs,
-                               .attrs = {},
-                               .infer = infer,
-                               .evaluate = evaluate,
-                               .cost = cost};
+extern constexpr OpDef kSelectRows = {.name = "select_rows",
+                                      .summary = "y[i] = x[rows[i]]",
+                                      .inputs = kInputs,
+                                      .outputs = kOutputs,
+                                      .attrs = {},
+                                      .infer = infer,
+                                      .evaluate = evaluate,
+                                      .cost = cost};
 
 }  // namespace nereid::ops

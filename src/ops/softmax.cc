@@ -5,7 +5,7 @@
 #include <cmath>
 
 #include "ops/elements.h"
-#include "ops/op_list.h"
+#include "ops/op.h"
 #include "ops/shape_rule.h"
 
 namespace nereid::ops {
@@ -70,6 +70,6 @@ extern constexpr OpDef kHardmax =
     along_axis<Kind::kHard, 1>("hardmax", "y = 1 for the first largest element along the axis, 0 for others");
 extern constexpr OpDef kLogSoftmax =
     along_axis<Kind::kLog, 11>("log_softmax", "y = x - logarithm of the sum of e^x along the axis");
-constexpr OpDef kSoftmax = along_axis<Kind::kPlain, 11>("softmax", "y = e^x / sum of e^x along the axis");
+extern constexpr OpDef kSoftmax = along_axis<Kind::kPlain, 11>("softmax", "y = e^x / sum of e^x along the axis");
 
 }  // namespace nereid::ops

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // split: consecutive parts of the last dimension. A runtime may make the parts views of the whole.
 #include "ops/elements.h"
-#include "ops/op_list.h"
+#include "ops/op.h"
 #include "ops/shape_rule.h"
 
 namespace nereid::ops {
@@ -46,13 +46,13 @@ Status evaluate(const EvalContext& ctx) {
 
 }  // namespace
 
-constexpr OpDef kSplit = {.name = "split",
-                          .summary = "consecutive parts of x's last dimension",
-                          .inputs = kInputs,
-                          .outputs = kOutputs,
-                          .attrs = kAttrs,
-                          .infer = infer,
-                          .evaluate = evaluate,
-                          .cost = cost_per_element<0>};
+extern constexpr OpDef kSplit = {.name = "split",
+                                 .summary = "consecutive parts of x's last dimension",
+                                 .inputs = kInputs,
+                                 .outputs = kOutputs,
+                                 .attrs = kAttrs,
+                                 .infer = infer,
+                                 .evaluate = evaluate,
+                                 .cost = cost_per_element<0>};
 
 }  // namespace nereid::ops

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // transpose: dimensions in another order.
 #include "ops/move.h"
-#include "ops/op_list.h"
+#include "ops/op.h"
 #include "ops/shape_rule.h"
 
 namespace nereid::ops {
@@ -48,13 +48,13 @@ Status evaluate(const EvalContext& ctx) {
 
 }  // namespace
 
-constexpr OpDef kTranspose = {.name = "transpose",
-                              .summary = "x's dimensions in another order",
-                              .inputs = kInputs,
-                              .outputs = kOutputs,
-                              .attrs = kAttrs,
-                              .infer = infer,
-                              .evaluate = evaluate,
-                              .cost = cost_per_element<0>};
+extern constexpr OpDef kTranspose = {.name = "transpose",
+                                     .summary = "x's dimensions in another order",
+                                     .inputs = kInputs,
+                                     .outputs = kOutputs,
+                                     .attrs = kAttrs,
+                                     .infer = infer,
+                                     .evaluate = evaluate,
+                                     .cost = cost_per_element<0>};
 
 }  // namespace nereid::ops

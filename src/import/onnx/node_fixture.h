@@ -5,6 +5,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <optional>
 #include <string>
 #include <utility>
@@ -25,6 +26,7 @@ struct OneNode {
   std::vector<std::pair<std::string, ops::AttrValue>> attrs = {};
   std::string domain = {};
   size_t results = 1;
+  std::vector<size_t> constant = {};  // inputs whose values the file has
 };
 
 inline ops::Tensor tensor_of(DType dtype, std::vector<int64_t> sizes, const std::vector<double>& values) {
@@ -75,6 +77,11 @@ inline std::string file_of(const OneNode& one) {
     const std::string name = one.inputs[i] ? "x" + std::to_string(i) : "";
     node.add_input(name);
     if (name.empty()) continue;
+    if (std::ranges::find(one.constant, i) != one.constant.end()) {
+      write_tensor(one.inputs[i]->view(), *graph.add_initializer());
+      graph.mutable_initializer()->rbegin()->set_name(name);
+      continue;
+    }
     auto& input = *graph.add_input();
     input.set_name(name);
     auto& type = *input.mutable_type()->mutable_tensor_type();
@@ -99,7 +106,8 @@ inline Result<std::vector<ops::Tensor>> try_node(const OneNode& one) {
   NEREID_TRY(const OnnxModel model, import_bytes(file_of(one), ""));
   std::map<std::string, ops::Datum, std::less<>> given;
   for (size_t i = 0; i < one.inputs.size(); ++i)
-    if (one.inputs[i]) given["x" + std::to_string(i)] = *one.inputs[i];
+    if (one.inputs[i] && std::ranges::find(one.constant, i) == one.constant.end())
+      given["x" + std::to_string(i)] = *one.inputs[i];
   NEREID_TRY(std::vector<ops::Datum> results, graph::evaluate_any(model.graph, given));
   std::vector<ops::Tensor> tensors;
   for (ops::Datum& d : results) tensors.push_back(std::move(d.tensor));

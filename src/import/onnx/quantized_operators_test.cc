@@ -145,5 +145,64 @@ TEST(Qattention, without_masks_equal_keys_give_the_mean_of_the_values) {
   EXPECT_THAT(run("QAttention", masked, {{"num_heads", int64_t{1}}}), near({2, 2}));
 }
 
+// The numbers are onnxruntime's.
+TEST(MatMulNBits, blocks_of_a_row_share_scale_and_zero_point) {
+  const Attrs attrs = {{"N", int64_t{2}}, {"K", int64_t{20}}, {"block_size", int64_t{16}}, {"bits", int64_t{4}}};
+  const ops::Tensor ones = f32({1, 20}, std::vector<double>(20, 1));
+  // Rows of two blocks of 16; codes 8 and 9 in each byte, of the second row 7 and 8.
+  std::vector<double> bytes(32, 0x98);
+  std::fill(bytes.begin() + 16, bytes.end(), 0x87);
+  const ops::Tensor b = u8({2, 2, 8}, bytes), scales = f32({2, 2}, {1, 10, 2, 20});
+  OneNode node{
+      .op = "MatMulNBits", .version = 1, .inputs = {ones, b, scales}, .attrs = attrs, .domain = "com.microsoft"};
+  EXPECT_THAT(refusal(node), HasSubstr("B should be a constant"));
+  node.constant = {1, 3};
+  EXPECT_THAT(numbers_of(node), near({8 + 2 * 10, -8 * 2 - 2 * 20}));
+  node.inputs.push_back(u8({2, 1}, {0x79, 0x88}));  // 9 and 7, 8 and 8
+  EXPECT_THAT(numbers_of(node), near({-8 + (1 + 2 + 1 + 2) * 10, -8 * 2 - 2 * 20}));
+  node.inputs[3] = f32({2, 2}, {9, 7, 8, 8});
+  EXPECT_THAT(numbers_of(node), near({-8 + (1 + 2 + 1 + 2) * 10, -8 * 2 - 2 * 20}));
+  node.inputs[1] = u8({2, 1, 8}, std::vector<double>(16, 0));
+  EXPECT_THAT(refusal(node), HasSubstr("B has 16 bytes"));
+}
+
+TEST(GatherBlockQuantized, takes_rows_and_their_scales) {
+  OneNode node{
+      .op = "GatherBlockQuantized",
+      .version = 1,
+      .inputs = {u8({2, 8}, std::vector<double>(16, 0xa9)), tensor_of(DType::i64, {1}, {-1}), f32({2, 1}, {1, 3})},
+      .attrs = {{"block_size", int64_t{16}}, {"bits", int64_t{4}}},
+      .domain = "com.microsoft",
+      .constant = {0}};
+  EXPECT_THAT(numbers_of(node), near({3, 6, 3, 6, 3, 6, 3, 6, 3, 6, 3, 6, 3, 6, 3, 6}));
+}
+
+TEST(FusedGemm, ends_with_the_activation_it_names) {
+  const Inputs inputs = {f32({1, 2}, {1, 2}), f32({2, 2}, {1, -1, 1, -1}), f32({2}, {1, 1})};
+  EXPECT_THAT(run("FusedGemm", inputs, {{"activation", std::string("Relu")}}), near({4, 0}));
+  EXPECT_THAT(run("FusedGemm", inputs, {{"activation", std::string("LeakyRelu")}, {"activation_alpha", 0.5}}),
+              near({4, -1}));
+  EXPECT_THAT(refusal({.op = "FusedGemm",
+                       .version = 1,
+                       .inputs = inputs,
+                       .attrs = {{"activation", std::string("Selu")}},
+                       .domain = "com.microsoft"}),
+              HasSubstr("'Selu' is none of"));
+}
+
+TEST(GroupNorm, has_channels_last_and_may_end_with_silu) {
+  const Inputs inputs = {f32({1, 1, 2, 2}, {-1, 5, 1, 5}), f32({2}, {1, 1}), f32({2}, {0, 7})};
+  EXPECT_THAT(run("GroupNorm", inputs, {{"groups", int64_t{2}}, {"activation", int64_t{0}}, {"epsilon", 0.0}}),
+              testing::ElementsAre(-1, testing::_, 1, testing::_));
+  EXPECT_NEAR(run("GroupNorm", {f32({1, 1, 2, 1}, {-1, 1}), f32({1}, {1}), f32({1}, {0})},
+                  {{"groups", int64_t{1}}, {"activation", int64_t{1}}})[1],
+              0.7310, 1e-3);
+}
+
+TEST(BiasSplitGelu, the_second_half_gates_the_first) {
+  EXPECT_THAT(run("BiasSplitGelu", {f32({1, 1, 2}, {2, 0}), f32({2}, {1, 1})}), near({3 * 0.8413447}));
+  EXPECT_THAT(run("BiasAdd", {f32({1, 1, 2}, {2, 0}), f32({2}, {1, 1}), f32({1, 1, 2}, {10, 20})}), near({13, 21}));
+}
+
 }  // namespace
 }  // namespace nereid::import::onnx

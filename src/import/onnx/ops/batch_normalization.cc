@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // BatchNormalization: in training if attribute training_mode (from opset 14 on) or more than one wanted result (before)
 // says so. Before opset 9 statistics could be of every feature rather than every channel (spatial = 0).
-#include "import/onnx/ops/op_list.h"
+#include "import/onnx/ops/node_context.h"
 
 namespace nereid::import::onnx {
 namespace {

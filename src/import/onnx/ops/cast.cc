@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Cast (the element type is a number from opset 6 on, a word before), CastLike and BitCast.
-#include "import/onnx/ops/op_list.h"
+#include "import/onnx/ops/node_context.h"
 
 namespace nereid::import::onnx {
 namespace {

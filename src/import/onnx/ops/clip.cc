@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Clip: the bounds are inputs from opset 11 on, attributes before.
-#include "import/onnx/ops/op_list.h"
+#include "import/onnx/ops/node_context.h"
 
 namespace nereid::import::onnx {
 

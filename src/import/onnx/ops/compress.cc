@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Compress and Unique: without an axis they look at all elements in order.
-#include "import/onnx/ops/op_list.h"
+#include "import/onnx/ops/node_context.h"
 
 namespace nereid::import::onnx {
 

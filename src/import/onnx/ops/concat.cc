@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Concat: the axis may be missing before opset 4 and is 1 then.
-#include "import/onnx/ops/op_list.h"
+#include "import/onnx/ops/node_context.h"
 
 namespace nereid::import::onnx {
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Constant: its value is one of several attributes.
-#include "import/onnx/ops/op_list.h"
+#include "import/onnx/ops/node_context.h"
 #include "ops/elements.h"
 
 namespace nereid::import::onnx {

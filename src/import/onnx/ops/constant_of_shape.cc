@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // ConstantOfShape: the value is a tensor of one element, 0 of f32 where it is missing.
-#include "import/onnx/ops/op_list.h"
+#include "import/onnx/ops/node_context.h"
 
 namespace nereid::import::onnx {
 

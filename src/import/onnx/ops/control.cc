@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // If, Loop, Scan and SequenceMap: the operators that run graphs.
-#include "import/onnx/ops/op_list.h"
+#include "import/onnx/ops/node_context.h"
 
 namespace nereid::import::onnx {
 namespace {

@@ -2,7 +2,7 @@
 // Dropout: the identity unless it is in training, which an input says from opset 12 on. Before, models for inference
 // have it too (an attribute of opsets before 7 that would tell them apart is often left out). Its mask has x's type
 // before opset 10.
-#include "import/onnx/ops/op_list.h"
+#include "import/onnx/ops/node_context.h"
 #include "ops/elements.h"
 
 namespace nereid::import::onnx {

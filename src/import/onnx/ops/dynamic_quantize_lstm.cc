@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // DynamicQuantizeLSTM of com.microsoft: weights of 8 bits, stored [D, I, 4 * H], with scales of directions or columns.
-#include "import/onnx/ops/op_list.h"
+#include "import/onnx/ops/node_context.h"
 #include "import/onnx/ops/recurrent_attrs.h"
 
 namespace nereid::import::onnx {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // EmbedLayerNormalization of com.microsoft: words, places and segments looked up, added and normalised.
-#include "import/onnx/ops/op_list.h"
+#include "import/onnx/ops/node_context.h"
 
 namespace nereid::import::onnx {
 

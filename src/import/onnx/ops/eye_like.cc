@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // EyeLike: the element type is a number of the format, or that of the input.
-#include "import/onnx/ops/op_list.h"
+#include "import/onnx/ops/node_context.h"
 
 namespace nereid::import::onnx {
 

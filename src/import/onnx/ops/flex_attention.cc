@@ -3,7 +3,7 @@
 // `if` that is always taken.
 #include <cmath>
 
-#include "import/onnx/ops/op_list.h"
+#include "import/onnx/ops/node_context.h"
 
 namespace nereid::import::onnx {
 namespace {

@@ -1,17 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // com.microsoft FusedConv: a convolution, a summand, an activation.
-#include "import/onnx/ops/op_list.h"
+#include "import/onnx/ops/fused_activation.h"
+#include "import/onnx/ops/node_context.h"
 
 namespace nereid::import::onnx {
-namespace {
-
-struct Activation {
-  std::string_view name, op;
-  std::vector<std::pair<const char*, double>> params;  // in the order of activation_params, with their defaults
-};
-
-}  // namespace
-
 Status import_fused_conv(NodeContext& node) {
   NEREID_RETURN_IF_ERROR(node.expect_inputs(2, 4));
   ops::Attrs attrs;
@@ -29,25 +21,7 @@ Status import_fused_conv(NodeContext& node) {
   }
   NEREID_TRY(const std::string name, node.text("activation", ""));
   NEREID_TRY(const std::vector<double> params, node.reals("activation_params", std::vector<double>()));
-  if (name == "Clip") {
-    if (params.size() != 2) return invalid_argument("activation_params has {} numbers, Clip 2", params.size());
-    const DType dtype = node.type(y).dtype;
-    return node.lower("clip", {y, node.constant_scalar(dtype, params[0]), node.constant_scalar(dtype, params[1])});
-  }
-  const Activation known[] = {{"Relu", "relu", {}},
-                              {"Tanh", "tanh", {}},
-                              {"Sigmoid", "sigmoid", {}},
-                              {"LeakyRelu", "leaky_relu", {{"alpha", 0.01}}},
-                              {"HardSigmoid", "hard_sigmoid", {{"alpha", 0.2}, {"beta", 0.5}}}};
-  if (name.empty()) return node.lower("identity", {y});
-  for (const Activation& a : known) {
-    if (a.name != name) continue;
-    ops::Attrs given;
-    for (size_t i = 0; i < a.params.size(); ++i)
-      given.set(a.params[i].first, i < params.size() ? params[i] : a.params[i].second);
-    return node.lower(a.op, {y}, std::move(given));
-  }
-  return unsupported("its activation '{}' is none of Relu, Tanh, Sigmoid, LeakyRelu, HardSigmoid and Clip", name);
+  return lower_activation(node, y, name, params);
 }
 
 }  // namespace nereid::import::onnx

@@ -2,7 +2,7 @@
 // com.microsoft FusedMatMul, TransposeMatMul: a product of matrices that are transposed first, times a number.
 #include <algorithm>
 
-#include "import/onnx/ops/op_list.h"
+#include "import/onnx/ops/node_context.h"
 
 namespace nereid::import::onnx {
 namespace {

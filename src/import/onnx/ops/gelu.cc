@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Gelu, exact or by tanh; and the forms of the com.microsoft domain: Gelu, FastGelu, BiasGelu, QuickGelu.
-#include "import/onnx/ops/op_list.h"
+#include "import/onnx/ops/node_context.h"
 
 namespace nereid::import::onnx {
 

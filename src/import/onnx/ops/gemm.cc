@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Gemm: before opset 7 an attribute said whether c broadcasts; it does so as numpy has it in any case.
-#include "import/onnx/ops/op_list.h"
+#include "import/onnx/ops/node_context.h"
 
 namespace nereid::import::onnx {
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Gradient: refused; networks are run here, not differentiated.
-#include "import/onnx/ops/op_list.h"
+#include "import/onnx/ops/node_context.h"
 
 namespace nereid::import::onnx {
 

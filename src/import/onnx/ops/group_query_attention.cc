@@ -2,7 +2,7 @@
 // GroupQueryAttention of com.microsoft: new keys and values are turned by their positions and written into a cache that
 // may be longer than what it holds.
 #include "import/onnx/ops/attention_mask.h"
-#include "import/onnx/ops/op_list.h"
+#include "import/onnx/ops/node_context.h"
 
 namespace nereid::import::onnx {
 namespace {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // InstanceNormalization: opset 1 has a hint about memory that is ignored.
-#include "import/onnx/ops/op_list.h"
+#include "import/onnx/ops/node_context.h"
 
 namespace nereid::import::onnx {
 

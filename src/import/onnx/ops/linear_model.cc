@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // ai.onnx.ml LinearRegressor, LinearClassifier, SVMRegressor, SVMClassifier: lists of numbers become constants.
 #include "import/onnx/ops/model_parts.h"
-#include "import/onnx/ops/op_list.h"
+#include "import/onnx/ops/node_context.h"
 
 namespace nereid::import::onnx {
 namespace {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // RotaryEmbedding of com.microsoft: positions come second, and the number of heads may follow from the caches.
-#include "import/onnx/ops/op_list.h"
+#include "import/onnx/ops/node_context.h"
 
 namespace nereid::import::onnx {
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "import/onnx/ops/attention_mask.h"
-#include "import/onnx/ops/op_list.h"
+#include "import/onnx/ops/node_context.h"
 
 namespace nereid::import::onnx {
 namespace {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // NegativeLogLikelihoodLoss, and SoftmaxCrossEntropyLoss, which makes the log-probabilities first.
-#include "import/onnx/ops/op_list.h"
+#include "import/onnx/ops/node_context.h"
 
 namespace nereid::import::onnx {
 namespace {

@@ -4,9 +4,107 @@
 
 #include <algorithm>
 
-#include "import/onnx/ops/op_list.h"
-
 namespace nereid::import::onnx {
+
+// What the files of this folder define.
+Importer import_batch_normalization;
+Importer import_bias_add;
+Importer import_bias_gelu;
+Importer import_bias_split_gelu;
+Importer import_bit_cast;
+Importer import_broadcast_axis;
+Importer import_cast;
+Importer import_cast_like;
+Importer import_category_mapper;
+Importer import_clip;
+Importer import_compress;
+Importer import_concat;
+Importer import_constant;
+Importer import_constant_of_shape;
+Importer import_dequantize_linear;
+Importer import_dft;
+Importer import_dropout;
+Importer import_dynamic_quantize_lstm;
+Importer import_dynamic_quantize_matmul;
+Importer import_embed_layer_normalization;
+Importer import_eye_like;
+Importer import_fast_gelu;
+Importer import_flex_attention;
+Importer import_fused_conv;
+Importer import_fused_gemm;
+Importer import_fused_matmul;
+Importer import_gather_block_quantized;
+Importer import_gelu;
+Importer import_gemm;
+Importer import_gemm_fast_gelu;
+Importer import_gradient;
+Importer import_grid_sample;
+Importer import_group_norm;
+Importer import_group_query_attention;
+Importer import_if;
+Importer import_instance_normalization;
+Importer import_label_encoder;
+Importer import_layer_normalization;
+Importer import_linear_classifier;
+Importer import_linear_regressor;
+Importer import_loop;
+Importer import_matmul_integer_to_float;
+Importer import_matmul_n_bits;
+Importer import_max_pool;
+Importer import_mel_weight_matrix;
+Importer import_microsoft_attention;
+Importer import_microsoft_rotary_embedding;
+Importer import_multi_head_attention;
+Importer import_negative_log_likelihood_loss;
+Importer import_nhwc_max_pool;
+Importer import_optional;
+Importer import_pad;
+Importer import_prelu;
+Importer import_qattention;
+Importer import_qgemm;
+Importer import_qlinear_average_pool;
+Importer import_qlinear_binary;
+Importer import_qlinear_concat;
+Importer import_qlinear_conv;
+Importer import_qlinear_global_average_pool;
+Importer import_qlinear_leaky_relu;
+Importer import_qlinear_reduce_mean;
+Importer import_qlinear_sigmoid;
+Importer import_qlinear_softmax;
+Importer import_qlinear_where;
+Importer import_quantize_linear;
+Importer import_quick_gelu;
+Importer import_random;
+Importer import_range;
+Importer import_recurrent;
+Importer import_reduce;
+Importer import_reshape;
+Importer import_resize;
+Importer import_rms_normalization;
+Importer import_roi_align;
+Importer import_scaled_dot_attention;
+Importer import_scan;
+Importer import_selu;
+Importer import_sequence_empty;
+Importer import_sequence_map;
+Importer import_skip_layer_normalization;
+Importer import_slice;
+Importer import_softmax;
+Importer import_softmax_cross_entropy_loss;
+Importer import_split;
+Importer import_squeeze;
+Importer import_svm_classifier;
+Importer import_svm_regressor;
+Importer import_tile;
+Importer import_top_k;
+Importer import_transpose;
+Importer import_tree_classifier;
+Importer import_tree_ensemble;
+Importer import_tree_regressor;
+Importer import_unique_in_order;
+Importer import_upsample;
+Importer import_window;
+
 namespace {
 
 // clang-format off
@@ -251,7 +349,9 @@ constexpr OpRow kTable[] = {
     {"Gradient",                  1, import_gradient, {}, "ai.onnx.preview.training"},
     {"Momentum",                  1, nullptr, "momentum", "ai.onnx.preview.training"},
     {"Attention",                 1, import_microsoft_attention, {}, "com.microsoft"},
+    {"BiasAdd",                   1, import_bias_add, {}, "com.microsoft"},
     {"BiasGelu",                  1, import_bias_gelu, {}, "com.microsoft"},
+    {"BiasSplitGelu",             1, import_bias_split_gelu, {}, "com.microsoft"},
     {"CropAndResize",             1, nullptr, "crop_and_resize", "com.microsoft"},
     {"DequantizeLinear",          1, import_dequantize_linear, {}, "com.microsoft"},
     {"DynamicQuantizeLSTM",       1, import_dynamic_quantize_lstm, {}, "com.microsoft"},
@@ -260,13 +360,19 @@ constexpr OpRow kTable[] = {
     {"ExpandDims",                1, nullptr, "unsqueeze", "com.microsoft"},
     {"FastGelu",                  1, import_fast_gelu, {}, "com.microsoft"},
     {"FusedConv",                 1, import_fused_conv, {}, "com.microsoft"},
+    {"FusedGemm",                 1, import_fused_gemm, {}, "com.microsoft"},
     {"FusedMatMul",               1, import_fused_matmul, {}, "com.microsoft"},
+    {"GatherBlockQuantized",      1, import_gather_block_quantized, {}, "com.microsoft"},
     {"GatherND",                  1, nullptr, "gather_nd", "com.microsoft"},
     {"Gelu",                      1, import_gelu, {}, "com.microsoft"},
+    {"GemmFastGelu",              1, import_gemm_fast_gelu, {}, "com.microsoft"},
     {"GridSample",                1, import_grid_sample, {}, "com.microsoft"},
+    {"GroupNorm",                 1, import_group_norm, {}, "com.microsoft"},
     {"GroupQueryAttention",       1, import_group_query_attention, {}, "com.microsoft"},
+    {"Inverse",                   1, nullptr, "inverse", "com.microsoft"},
     {"LayerNormalization",        1, import_layer_normalization, {}, "com.microsoft"},
     {"MatMulIntegerToFloat",      1, import_matmul_integer_to_float, {}, "com.microsoft"},
+    {"MatMulNBits",               1, import_matmul_n_bits, {}, "com.microsoft"},
     {"MultiHeadAttention",        1, import_multi_head_attention, {}, "com.microsoft"},
     {"NhwcMaxPool",               1, import_nhwc_max_pool, {}, "com.microsoft"},
     {"Pad",                       1, nullptr, "pad", "com.microsoft"},

@@ -10,12 +10,14 @@
 
 namespace nereid::import::onnx {
 
+using Importer = Status(NodeContext&);
+
 struct OpRow {
   std::string_view name;
   int64_t since = 1;  // first version of the domain's operator set that this row reads
   // Exactly one of the two: a function, or the op of our vocabulary that has the same inputs, results and attribute
   // names (attributes are copied by name; one that the op does not declare is an error).
-  Status (*import)(NodeContext&) = nullptr;
+  Importer* import = nullptr;
   std::string_view direct = {};
   std::string_view domain = {};  // "" (the default), "ai.onnx.ml", "com.microsoft", ...
 };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Optional: of its input, or of nothing, whose type is an attribute then.
-#include "import/onnx/ops/op_list.h"
+#include "import/onnx/ops/node_context.h"
 
 namespace nereid::import::onnx {
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // MaxPool (whose indices are wanted or not) and its NHWC form of com.microsoft; RoiAlign's older coordinates.
-#include "import/onnx/ops/op_list.h"
+#include "import/onnx/ops/node_context.h"
 
 namespace nereid::import::onnx {
 namespace {

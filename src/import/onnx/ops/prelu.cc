@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // PRelu: before opset 7 a slope of one dimension has a number a channel, which is dimension 1.
 #include "import/onnx/ops/broadcast_axis.h"
-#include "import/onnx/ops/op_list.h"
+#include "import/onnx/ops/node_context.h"
 
 namespace nereid::import::onnx {
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // QAttention of com.microsoft: the projections are products of bytes, the attention itself is real.
 #include "import/onnx/ops/attention_mask.h"
-#include "import/onnx/ops/op_list.h"
+#include "import/onnx/ops/node_context.h"
 #include "import/onnx/ops/quantized.h"
 
 namespace nereid::import::onnx {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // QuantizeLinear and DequantizeLinear: element types are numbers, 0 where none is asked for.
-#include "import/onnx/ops/op_list.h"
+#include "import/onnx/ops/node_context.h"
 
 namespace nereid::import::onnx {
 namespace {

@@ -2,7 +2,7 @@
 // com.microsoft operators on quantised tensors that are elementwise, pool, join or reduce.
 #include "import/onnx/ops/quantized.h"
 
-#include "import/onnx/ops/op_list.h"
+#include "import/onnx/ops/node_context.h"
 
 namespace nereid::import::onnx {
 namespace {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // com.microsoft products of quantised matrices: QGemm, MatMulIntegerToFloat, DynamicQuantizeMatMul, QLinearConv with
 // channels last.
-#include "import/onnx/ops/op_list.h"
+#include "import/onnx/ops/node_context.h"
 #include "import/onnx/ops/quantized.h"
 
 namespace nereid::import::onnx {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // RandomNormal, RandomUniform, their Like forms, Bernoulli, Multinomial: sizes are an attribute or those of the input.
-#include "import/onnx/ops/op_list.h"
+#include "import/onnx/ops/node_context.h"
 
 namespace nereid::import::onnx {
 

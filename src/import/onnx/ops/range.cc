@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Range: what it computes with (stash_type) is f32 for narrower floats, as here.
-#include "import/onnx/ops/op_list.h"
+#include "import/onnx/ops/node_context.h"
 
 namespace nereid::import::onnx {
 

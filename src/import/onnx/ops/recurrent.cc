@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // RNN, GRU and LSTM: opset 1 has an attribute that says whether a result is wanted, which the results say as well.
-#include "import/onnx/ops/op_list.h"
+#include "import/onnx/ops/node_context.h"
 #include "import/onnx/ops/recurrent_attrs.h"
 
 namespace nereid::import::onnx {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The reductions: axes are an attribute before opset 18 (13 for ReduceSum), an input since.
-#include "import/onnx/ops/op_list.h"
+#include "import/onnx/ops/node_context.h"
 
 namespace nereid::import::onnx {
 namespace {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Reshape: the shape is an input from opset 5 on, an attribute before.
-#include "import/onnx/ops/op_list.h"
+#include "import/onnx/ops/node_context.h"
 
 namespace nereid::import::onnx {
 

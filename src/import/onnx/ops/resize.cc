@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Resize and Upsample: scales were attributes first, then an input beside nothing, then one of several inputs;
 // GridSample, whose modes were named after two dimensions.
-#include "import/onnx/ops/op_list.h"
+#include "import/onnx/ops/node_context.h"
 #include "ops/elements.h"
 
 namespace nereid::import::onnx {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Selu: the defaults had fewer digits before opset 6.
-#include "import/onnx/ops/op_list.h"
+#include "import/onnx/ops/node_context.h"
 
 namespace nereid::import::onnx {
 

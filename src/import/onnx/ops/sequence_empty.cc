@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // SequenceEmpty: a sequence of nothing has an element type all the same.
-#include "import/onnx/ops/op_list.h"
+#include "import/onnx/ops/node_context.h"
 
 namespace nereid::import::onnx {
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // DFT (its axis is an attribute in opset 17, an input since), the windows and MelWeightMatrix, whose element types are
 // numbers.
-#include "import/onnx/ops/op_list.h"
+#include "import/onnx/ops/node_context.h"
 
 namespace nereid::import::onnx {
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Slice: starts, ends and axes are inputs from opset 10 on, attributes before.
-#include "import/onnx/ops/op_list.h"
+#include "import/onnx/ops/node_context.h"
 
 namespace nereid::import::onnx {
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Split: the sizes are an input from opset 13 on, an attribute before (or, in opset 1, either).
-#include "import/onnx/ops/op_list.h"
+#include "import/onnx/ops/node_context.h"
 
 namespace nereid::import::onnx {
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Squeeze and Unsqueeze: the axes are an input from opset 13 on, an attribute before.
-#include "import/onnx/ops/op_list.h"
+#include "import/onnx/ops/node_context.h"
 
 namespace nereid::import::onnx {
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tile: how often along each dimension; in opset 1 how often along one.
-#include "import/onnx/ops/op_list.h"
+#include "import/onnx/ops/node_context.h"
 
 namespace nereid::import::onnx {
 

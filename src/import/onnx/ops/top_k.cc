@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // TopK: k is an attribute before opset 10, an input since.
-#include "import/onnx/ops/op_list.h"
+#include "import/onnx/ops/node_context.h"
 
 namespace nereid::import::onnx {
 

@@ -6,7 +6,7 @@
 #include <map>
 
 #include "import/onnx/ops/model_parts.h"
-#include "import/onnx/ops/op_list.h"
+#include "import/onnx/ops/node_context.h"
 #include "ops/elements.h"
 
 namespace nereid::import::onnx {
