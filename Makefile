@@ -37,7 +37,7 @@ build:
 	@echo 'Next: build/bin/nereid --help, or make demo'
 
 test:
-	@scripts/bootstrap
+	@scripts/bootstrap build test
 	@$(MAKE) --no-print-directory lint
 	@scripts/fetch_models --only demo --only test
 	@scripts/build release
