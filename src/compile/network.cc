@@ -17,10 +17,17 @@ std::string_view precision_name(runtime::NetPrecision precision) {
   return precision == runtime::NetPrecision::kBF16 ? "bf16" : "f32";
 }
 
-Result<OpenedNetwork> open_network(const std::string& path, const NetworkOptions& options) {
+Status check_stop(const NetworkOptions& options) {
+  return options.stop && options.stop() ? cancelled("the caller asked to stop; nothing was written") : Status::ok();
+}
+
+namespace {
+
+Result<OpenedNetwork> open_model(Result<import::onnx::OnnxModel> imported, int64_t start_ns,
+                                 const NetworkOptions& options) {
   OpenedNetwork out;
-  const int64_t start_ns = now_ns();
-  NEREID_TRY(import::onnx::OnnxModel model, import::onnx::import_file(path, options.import));
+  NEREID_TRY(import::onnx::OnnxModel model, std::move(imported));
+  NEREID_RETURN_IF_ERROR(check_stop(options));
   const int64_t imported_ns = now_ns();
   for (const graph::ValueId id : model.graph.inputs())
     out.inputs.push_back({model.graph.value(id).name, model.graph.value(id).type});
@@ -28,6 +35,7 @@ Result<OpenedNetwork> open_network(const std::string& path, const NetworkOptions
     out.outputs.push_back({model.output_names[i], model.graph.value(model.graph.outputs()[i]).type});
   out.defaults = std::move(model.defaults);
   out.warnings = std::move(model.warnings);
+  out.weights = std::move(model.weights);
   out.nodes_imported = static_cast<int64_t>(model.graph.order().size());
   if (options.optimise) {
     NEREID_TRY(out.passes, passes::run_network_pipeline(model.graph, {.disabled = options.disabled_passes}));
@@ -39,6 +47,19 @@ Result<OpenedNetwork> open_network(const std::string& path, const NetworkOptions
   out.import_ms = static_cast<double>(imported_ns - start_ns) / 1e6;
   out.optimise_ms = static_cast<double>(now_ns() - imported_ns) / 1e6;
   return out;
+}
+
+}  // namespace
+
+Result<OpenedNetwork> open_network(const std::string& path, const NetworkOptions& options) {
+  const int64_t start_ns = now_ns();
+  return open_model(import::onnx::import_file(path, options.import), start_ns, options);
+}
+
+Result<OpenedNetwork> open_network_bytes(std::string_view bytes, const std::string& folder,
+                                         const NetworkOptions& options) {
+  const int64_t start_ns = now_ns();
+  return open_model(import::onnx::import_bytes(bytes, folder, options.import), start_ns, options);
 }
 
 Result<OpenedNetwork> open_network(const std::string& path, const NetworkOptions& options, ThreadPool& pool) {

@@ -2,6 +2,7 @@
 // A network opened for running: from an ONNX file, imported, optimised and handed to the runtime, or from an engine.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <set>
 #include <string>
@@ -22,6 +23,8 @@ struct NetworkOptions {
   std::set<std::string, std::less<>> disabled_passes;
   runtime::NetPrecision precision = runtime::NetPrecision::kF32;  // an engine has its own
   std::optional<Isa> isa;                                         // nothing: the best of this machine
+  bool strip_weights = false;                                     // of an engine that is written: leave its weights out
+  std::function<bool()> stop;  // asked now and then; true: the work ends with kCancelled
 };
 
 // "f32" or "bf16". kInvalidArgument names what there is.
@@ -39,6 +42,7 @@ struct OpenedNetwork {
   std::vector<NamedType> inputs, outputs;  // as the file has them, in its order
   // Inputs that need not be given, because the file has a value for them.
   std::map<std::string, ops::TensorType, std::less<>> defaults;
+  std::vector<import::onnx::SourceWeight> weights;  // of the ONNX file
   passes::Report passes;
   std::vector<std::string> warnings;  // full sentences
   int64_t nodes_imported = 0, nodes_optimised = 0;
@@ -47,7 +51,12 @@ struct OpenedNetwork {
 
 // From an ONNX file. Errors: what the importer and the passes say.
 Result<OpenedNetwork> open_network(const std::string& path, const NetworkOptions& options = {});
-// The same, or an engine of a network (network_engine.h), as the file's first bytes tell.
+// The same from an ONNX file's bytes; external data is looked for in `folder` ("": there is none).
+Result<OpenedNetwork> open_network_bytes(std::string_view bytes, const std::string& folder,
+                                         const NetworkOptions& options = {});
+// kCancelled if `options.stop` says so.
+Status check_stop(const NetworkOptions& options);
+// From a path: an ONNX file, or an engine of a network (network_engine.h), as its first bytes tell.
 Result<OpenedNetwork> open_network(const std::string& path, const NetworkOptions& options, ThreadPool& pool);
 
 }  // namespace nereid::compile

@@ -11,7 +11,7 @@
 
 #include "base/clock.h"
 #include "base/interrupt.h"
-#include "graph/text.h"
+#include "compile/network_refit.h"
 
 namespace nereid::compile {
 namespace {
@@ -79,8 +79,9 @@ Status make_plan(const OpenedNetwork& opened, ThreadPool& pool, std::vector<std:
 
 class ConstantWriter {
  public:
-  ConstantWriter(engine::EngineWriter& writer, NetworkBuild& build, const BuildProgress& progress)
-      : writer_(writer), build_(build), progress_(progress) {}
+  ConstantWriter(engine::EngineWriter& writer, NetworkBuild& build, const NetworkOptions& options,
+                 const BuildProgress& progress)
+      : writer_(writer), build_(build), options_(options), progress_(progress) {}
 
   Status write_all(const runtime::Network& network) {
     Status status;
@@ -102,7 +103,9 @@ class ConstantWriter {
     std::ranges::sort(forms, {}, [](const auto& f) { return f.first; });
     for (const auto& [name, bytes] : forms) {
       NEREID_RETURN_IF_ERROR(check_interrupted());
+      NEREID_RETURN_IF_ERROR(check_stop(options_));
       NEREID_RETURN_IF_ERROR(writer_.begin_weight(name, "packed"));
+      if (options_.strip_weights) continue;
       NEREID_RETURN_IF_ERROR(writer_.write_weight(bytes));
       build_.packed_bytes += static_cast<int64_t>(bytes.size());
     }
@@ -120,8 +123,10 @@ class ConstantWriter {
     if (v.data.parts.empty()) return internal("the constant %{} has no data", v.name);
     if (graph::is_inline(v, kText)) return Status::ok();
     NEREID_RETURN_IF_ERROR(check_interrupted());
+    NEREID_RETURN_IF_ERROR(check_stop(options_));
     if (v.type.dtype == DType::string) {
       NEREID_RETURN_IF_ERROR(writer_.begin_weight(path, std::string(kStrings)));
+      if (options_.strip_weights) return Status::ok();
       return writer_.write_weight(strings_as_bytes(v.data.parts[0]));
     }
     const auto* first = v.data.parts[0].as<std::byte>();
@@ -134,6 +139,7 @@ class ConstantWriter {
       places_[first] = {path, v.data.parts[0].bytes()};
     }
     NEREID_RETURN_IF_ERROR(writer_.begin_weight(path, ""));
+    if (options_.strip_weights) return Status::ok();
     for (const ConstTensorView& part : v.data.parts) {
       NEREID_RETURN_IF_ERROR(writer_.write_weight({part.as<std::byte>(), static_cast<size_t>(part.bytes())}));
       build_.constant_bytes += part.bytes();
@@ -144,6 +150,7 @@ class ConstantWriter {
 
   engine::EngineWriter& writer_;
   NetworkBuild& build_;
+  const NetworkOptions& options_;
   const BuildProgress& progress_;
   std::map<const std::byte*, Place> places_;
   Json aliases_ = Json::object();
@@ -152,6 +159,7 @@ class ConstantWriter {
 // What a loaded network's constants point into.
 struct EngineStorage {
   engine::EngineFile file;
+  std::shared_ptr<const void> memory;
   std::deque<ops::Tensor> texts;
 };
 
@@ -186,26 +194,43 @@ Result<std::vector<NamedType>> read_types(const Json& info, const char* key) {
 
 }  // namespace
 
+graph::PrintOptions engine_text() {
+  return kText;
+}
+
 Result<NetworkBuild> build_network(const std::string& path, const std::string& engine, const NetworkOptions& options,
                                    ThreadPool& pool, const BuildProgress& progress) {
-  NetworkBuild build;
   const int64_t start_ns = now_ns();
   if (progress) progress("reading and optimising", 0, 0);
-  NEREID_TRY(build.opened, open_network(path, options));
+  NEREID_TRY(OpenedNetwork opened, open_network(path, options));
+  NEREID_TRY(NetworkBuild build, write_network(std::move(opened), std::filesystem::path(path).filename().string(),
+                                               engine, options, pool, progress));
+  build.build_ms = static_cast<double>(now_ns() - start_ns) / 1e6;
+  return build;
+}
+
+Result<NetworkBuild> write_network(OpenedNetwork opened, const std::string& source, const std::string& engine,
+                                   const NetworkOptions& options, ThreadPool& pool, const BuildProgress& progress) {
+  NetworkBuild build;
+  const int64_t start_ns = now_ns();
+  build.opened = std::move(opened);
   if (progress) progress("choosing kernels", 0, 0);
+  NEREID_RETURN_IF_ERROR(check_stop(options));
   NEREID_RETURN_IF_ERROR(make_plan(build.opened, pool, build.notes));
   NEREID_TRY(engine::EngineWriter writer, engine::EngineWriter::create(engine));
-  ConstantWriter constants(writer, build, progress);
+  ConstantWriter constants(writer, build, options, progress);
   NEREID_RETURN_IF_ERROR(constants.write_all(*build.opened.network));
   Json info = {{"producer", "nereid"},
                {"kind", "network"},
                {"isa", std::string(isa_name(build.opened.network->kernels().isa))},
                {"precision", std::string(precision_name(build.opened.network->precision()))},
-               {"source", {{"file", std::filesystem::path(path).filename().string()}}},
+               {"source", {{"file", source}}},
                {"inputs", types_json(build.opened.inputs)},
                {"outputs", types_json(build.opened.outputs)},
                {"nodes", {{"imported", build.opened.nodes_imported}, {"optimised", build.opened.nodes_optimised}}},
-               {"aliases", constants.aliases()}};
+               {"aliases", constants.aliases()},
+               {"refit", refit_info(build.opened, options)}};
+  if (options.strip_weights) info[kStrippedKey] = true;
   if (interrupted()) return cancelled("stopped while writing the engine; nothing was written");
   NEREID_RETURN_IF_ERROR(writer.commit(std::move(info), graph::print(build.opened.network->graph(), kText), ""));
   std::error_code ec;
@@ -214,15 +239,18 @@ Result<NetworkBuild> build_network(const std::string& path, const std::string& e
   return build;
 }
 
-Result<OpenedNetwork> load_network(engine::EngineFile file, const NetworkOptions& options, ThreadPool& pool) {
+Result<OpenedNetwork> load_network(engine::EngineFile file, const NetworkOptions& options, ThreadPool& pool,
+                                   std::shared_ptr<const void> memory) {
   const int64_t start_ns = now_ns();
   const Json& info = file.info();
   if (info.value("kind", "") != "network")
     return invalid_argument("{} is the engine of a {}, not of a network", file.path(),
                             info.value("kind", "language model"));
+  if (is_stripped(info)) return stripped_refusal(file);
   NEREID_RETURN_IF_ERROR(verify_weights(file, pool));
   auto storage = std::make_shared<EngineStorage>();
   storage->file = std::move(file);
+  storage->memory = std::move(memory);
   const engine::EngineFile& f = storage->file;
   std::map<std::string, const engine::WeightEntry*, std::less<>> entries;
   for (const engine::WeightEntry& w : f.weights()) entries[w.name] = &w;

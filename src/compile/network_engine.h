@@ -13,6 +13,7 @@
 #include "base/thread_pool.h"
 #include "compile/network.h"
 #include "engine/engine_file.h"
+#include "graph/text.h"
 
 namespace nereid::compile {
 
@@ -26,12 +27,22 @@ struct NetworkBuild {
   double build_ms = 0;
 };
 
+// How the graph and the table of constants are written in an engine.
+graph::PrintOptions engine_text();
+
 // Imports, optimises, makes the plan for the sizes given in `options.import.shapes` (1 where the file leaves them open)
 // and writes the engine. The same file and options give the same bytes.
 Result<NetworkBuild> build_network(const std::string& path, const std::string& engine, const NetworkOptions& options,
                                    ThreadPool& pool, const BuildProgress& progress = {});
 
-// Maps and verifies an engine of a network. kInvalidArgument: corrupt, or the engine of something else.
-Result<OpenedNetwork> load_network(engine::EngineFile file, const NetworkOptions& options, ThreadPool& pool);
+// The same from the second step on. `source` is what the engine says it was made of. `opened` comes from
+// open_network with the same options.
+Result<NetworkBuild> write_network(OpenedNetwork opened, const std::string& source, const std::string& engine,
+                                   const NetworkOptions& options, ThreadPool& pool, const BuildProgress& progress = {});
+
+// Verifies an engine of a network, whose bytes stay mapped, or in `memory` if the file was parsed from there.
+// kInvalidArgument: corrupt, stripped of its weights, or the engine of something else.
+Result<OpenedNetwork> load_network(engine::EngineFile file, const NetworkOptions& options, ThreadPool& pool,
+                                   std::shared_ptr<const void> memory = {});
 
 }  // namespace nereid::compile

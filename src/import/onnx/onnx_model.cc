@@ -6,6 +6,7 @@
 #include <filesystem>
 
 #include "base/mapped_file.h"
+#include "import/onnx/element_type.h"
 #include "import/onnx/graph_reader.h"
 #include "import/onnx/parse_model.h"
 
@@ -45,6 +46,16 @@ Status read_inputs(const ::onnx::GraphProto& proto, const ImportOptions& options
   return Status::ok();
 }
 
+std::vector<SourceWeight> list_weights(const ::onnx::GraphProto& graph) {
+  std::vector<SourceWeight> out;
+  for (const auto& tensor : graph.initializer()) {
+    const Result<DType> dtype = dtype_of_number(tensor.data_type());
+    out.push_back({tensor.name(),
+                   fmt::format("{}[{}]", dtype.is_ok() ? dtype_name(*dtype) : "?", fmt::join(tensor.dims(), ", "))});
+  }
+  return out;
+}
+
 void count_nodes(const google::protobuf::RepeatedPtrField<::onnx::NodeProto>& nodes,
                  std::map<std::pair<std::string, std::string>, int64_t>& counts, int depth) {
   if (depth > 100) return;
@@ -74,6 +85,9 @@ Result<OnnxModel> import_bytes(std::string_view bytes, const std::string& folder
                      : fmt::format("{} {}", proto.producer_name(), proto.producer_version());
   out.description = proto.doc_string();
   for (const auto& entry : proto.metadata_props()) out.metadata[entry.key()] = entry.value();
+
+  out.weights = list_weights(proto.graph());
+  if (options.check_weights) NEREID_RETURN_IF_ERROR(options.check_weights(out.weights));
 
   Frame frame;
   frame.opsets = &out.opsets;

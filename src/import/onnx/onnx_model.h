@@ -3,9 +3,11 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <set>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -14,6 +16,13 @@
 #include "graph/graph.h"
 
 namespace nereid::import::onnx {
+
+// An initializer of the main graph: what exporters write weights as.
+struct SourceWeight {
+  std::string name;
+  std::string type;  // "f32[64, 3, 7, 7]"
+  bool operator==(const SourceWeight&) const = default;
+};
 
 struct OnnxModel {
   graph::Graph graph;  // its inputs and outputs have the file's names, in the file's order
@@ -25,6 +34,7 @@ struct OnnxModel {
   std::map<std::string, int64_t> opsets;  // by domain, "" the default
   std::string producer, description;
   std::map<std::string, std::string> metadata;
+  std::vector<SourceWeight> weights;    // in the file's order
   std::vector<std::string> warnings;    // full sentences
   std::shared_ptr<const void> storage;  // what the graph's constants point into
 };
@@ -34,6 +44,8 @@ struct ImportOptions {
   std::map<std::string, std::vector<int64_t>, std::less<>> shapes;
   // Initializers that are to stay inputs of the graph, because the caller gives them values of its own.
   std::set<std::string, std::less<>> overridden;
+  // Sees the file's weights before anything is made of them; an error ends the import.
+  std::function<Status(std::span<const SourceWeight>)> check_weights;
 };
 
 // Errors are sentences that name the node, its operator, domain and opset: kInvalidArgument (damaged or contradictory

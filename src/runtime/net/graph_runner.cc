@@ -13,6 +13,13 @@
 namespace nereid::runtime {
 namespace {
 
+// Of a tensor whose sizes are known, without a list of them. Not of strings.
+int64_t bytes_of(const ops::TensorType& type) {
+  int64_t elements = 1;
+  for (const Dim& d : type.shape.dims()) elements *= d.size();
+  return dtype_bytes(type.dtype, elements).value_or(0);
+}
+
 constexpr size_t kMostPlans = 8;  // kept a place; a server that sees more shapes than this makes plans anew
 
 }  // namespace
@@ -83,10 +90,9 @@ std::byte* GraphRunner::place_for(const Plan::Output& output) const {
     if (graph_.outputs()[i] != output.id || static_cast<int64_t>(memory.size()) < output.bytes) continue;
     for (const graph::ValueId in : graph_.inputs()) {
       const NetValue& v = value(in);
-      const auto elements = v.type.shape.elements();
-      if (v.kind != NetValue::Kind::kTensor || v.type.dtype == DType::string || !elements) continue;
+      if (v.kind != NetValue::Kind::kTensor || v.type.dtype == DType::string) continue;
       const auto* first = static_cast<const std::byte*>(v.data);
-      if (first < memory.data() + output.bytes && memory.data() < first + *dtype_bytes(v.type.dtype, *elements))
+      if (first < memory.data() + output.bytes && memory.data() < first + bytes_of(v.type))
         return output.home;
     }
     return memory.data();
@@ -114,7 +120,7 @@ Status GraphRunner::deliver_outputs() {
     if (v.kind == NetValue::Kind::kDatum || v.kind == NetValue::Kind::kNone || v.type.dtype == DType::string)
       return unsupported("the output '{}' is {}, which cannot be written into a buffer", declared.name,
                          v.type.to_string());
-    const int64_t bytes = *dtype_bytes(v.type.dtype, *v.type.shape.elements());
+    const int64_t bytes = bytes_of(v.type);
     if (bytes > static_cast<int64_t>(bound_[i].size()))
       return invalid_argument("the output '{}' is {}, which takes {} bytes; the buffer that is bound to it has {}",
                               declared.name, v.type.to_string(), bytes, bound_[i].size());
