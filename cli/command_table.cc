@@ -9,6 +9,7 @@ namespace nereid::cli {
 
 int bench_command(Arguments args);
 int build_command(Arguments args);
+int check_command(Arguments args);
 int detokenize_command(Arguments args);
 int doctor_command(Arguments args);
 int eval_command(Arguments args);
@@ -28,6 +29,7 @@ constexpr Command kCommands[] = {
     {"bench", "measures how fast a language model or a network runs here", bench_command},
     {"eval", "measures how well a language model foretells a text", eval_command},
     {"infer", "runs a model once: inputs from files, outputs into files", infer_command},
+    {"check", "compares a network layer by layer with another way to compute it", check_command},
     {"inspect", "tells what is in a model or an engine", inspect_command},
     {"tokenize", "turns text into token ids", tokenize_command},
     {"detokenize", "turns token ids into text", detokenize_command},

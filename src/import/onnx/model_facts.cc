@@ -61,6 +61,7 @@ Result<ModelFacts> model_facts(const std::string& path) {
                  .inputs = {},
                  .outputs = {},
                  .tensors = {},
+                 .results = {},
                  .nodes = graph.node_size(),
                  .functions = model.functions_size()};
   if (!model.producer_version().empty()) out.producer += (out.producer.empty() ? "" : " ") + model.producer_version();
@@ -72,6 +73,9 @@ Result<ModelFacts> model_facts(const std::string& path) {
   }
   for (const auto& in : graph.input())
     if (!names.contains(in.name())) out.inputs.push_back({in.name(), type_text(in.type())});
+  for (const auto& node : graph.node())
+    for (const std::string& name : node.output())
+      if (!name.empty()) out.results.push_back(name);
   for (const auto& o : graph.output())
     out.outputs.push_back({o.name(), o.has_type() ? type_text(o.type()) : std::string("no type is declared")});
   return out;

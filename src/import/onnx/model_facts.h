@@ -33,6 +33,7 @@ struct ModelFacts {
   std::map<std::string, std::string> metadata;
   std::vector<DeclaredValue> inputs, outputs;  // initializers that are also inputs are left out
   std::vector<StoredTensor> tensors;           // the graph's initializers
+  std::vector<std::string> results;            // names of what the graph's own nodes make
   int64_t nodes = 0;                           // of the graph itself
   int64_t functions = 0;
 };
