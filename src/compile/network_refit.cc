@@ -155,6 +155,13 @@ Result<NetworkBuild> refit_network(const std::string& engine, const std::string&
                        progress);
 }
 
+Result<std::vector<SourceWeight>> refittable_weights(const std::string& engine) {
+  NEREID_TRY(const engine::EngineFile file, open_network_engine(engine));
+  const Json* refit = json_find(file.info(), "refit");
+  if (refit == nullptr || !refit->is_object()) return damaged(file);
+  return read_weights(file, *refit);
+}
+
 Status strip_network(const std::string& engine, const std::string& result) {
   NEREID_TRY(const engine::EngineFile file, open_network_engine(engine));
   NEREID_TRY(engine::EngineWriter writer, engine::EngineWriter::create(result));

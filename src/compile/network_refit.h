@@ -28,6 +28,9 @@ Status stripped_refusal(const engine::EngineFile& file);
 Result<NetworkBuild> refit_network(const std::string& engine, const std::string& onnx, const std::string& result,
                                    const NetworkOptions& options, ThreadPool& pool, const BuildProgress& progress = {});
 
+// The weights that refitting puts in: name and type, in the order of the file the engine was built from.
+Result<std::vector<import::onnx::SourceWeight>> refittable_weights(const std::string& engine);
+
 // Writes `result`: the engine without its weights; the same bytes as building it so.
 Status strip_network(const std::string& engine, const std::string& result);
 

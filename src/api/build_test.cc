@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: Apache-2.0
+// Engine files: built, stripped, refitted, and builds that are stopped.
+#include <filesystem>
+
+#include "api/test_model.h"
+#include "base/file.h"
+
+namespace nereid::api::testing {
+namespace {
+
+class ApiBuild : public ::testing::Test {
+ protected:
+  void SetUp() override { layers().write(onnx_); }
+  std::string path(const std::string& name) const { return dir_.path() + "/" + name; }
+  static std::string content(const std::string& path) {
+    std::ifstream in(path, std::ios::binary);
+    return {std::istreambuf_iterator<char>(in), {}};
+  }
+  // The outputs of a model for one row; empty if it does not open.
+  static std::vector<float> answer(const std::string& path) {
+    nereid_engine* engine = nullptr;
+    nereid_context* context = nullptr;
+    std::vector<float> y(8);
+    if (nereid_engine_open(path.c_str(), nullptr, &engine) != NEREID_OK) return {};
+    EXPECT_EQ(nereid_context_create(engine, nullptr, &context), NEREID_OK);
+    const std::vector<float> x = {0.5F, 1, -1, 2};
+    const std::vector<int64_t> dims = {1, 4};
+    const nereid_tensor t = tensor(x, dims);
+    EXPECT_EQ(nereid_context_set_input(context, 0, &t), NEREID_OK);
+    EXPECT_EQ(nereid_context_bind_output(context, 0, y.data(), 32), NEREID_OK);
+    EXPECT_EQ(nereid_context_run(context), NEREID_OK) << nereid_last_error();
+    nereid_context_close(&context);
+    nereid_engine_close(&engine);
+    return y;
+  }
+
+  TestDir dir_;
+  const std::string onnx_ = path("net.onnx"), engine_ = path("net.engine"), stripped_ = path("stripped.engine"),
+                    again_ = path("again.engine");
+};
+
+TEST_F(ApiBuild, an_engine_answers_as_its_file_does_from_a_path_or_from_memory) {
+  ASSERT_EQ(nereid_build(onnx_.c_str(), engine_.c_str(), nullptr), NEREID_OK) << nereid_last_error();
+  EXPECT_EQ(answer(engine_), answer(onnx_));
+  const std::string bytes = " " + content(engine_);  // at an odd address
+  nereid_engine* engine = nullptr;
+  EXPECT_EQ(nereid_engine_open_from_memory(bytes.data() + 1, bytes.size() - 1, nullptr, nullptr, &engine), NEREID_OK)
+      << nereid_last_error();
+  EXPECT_EQ(nereid_engine_input_count(engine), 1U);
+  nereid_engine_close(&engine);
+  const std::string model = layers().bytes();
+  ASSERT_EQ(nereid_build_from_memory(model.data(), model.size(), nullptr, again_.c_str(), nullptr), NEREID_OK);
+  EXPECT_EQ(answer(again_), answer(onnx_));
+}
+
+TEST_F(ApiBuild, a_stripped_engine_says_what_to_do_and_comes_back_byte_for_byte) {
+  ASSERT_EQ(nereid_build(onnx_.c_str(), engine_.c_str(), nullptr), NEREID_OK);
+  nereid_build_options options = NEREID_BUILD_OPTIONS_INIT;
+  options.strip = 1;
+  ASSERT_EQ(nereid_build(onnx_.c_str(), stripped_.c_str(), &options), NEREID_OK) << nereid_last_error();
+  EXPECT_LT(std::filesystem::file_size(stripped_), std::filesystem::file_size(engine_));
+  ASSERT_EQ(nereid_engine_strip(engine_.c_str(), again_.c_str()), NEREID_OK) << nereid_last_error();
+  EXPECT_EQ(content(again_), content(stripped_));
+
+  nereid_engine* engine = nullptr;
+  EXPECT_EQ(nereid_engine_open(stripped_.c_str(), nullptr, &engine), NEREID_INVALID_ARGUMENT);
+  EXPECT_NE(std::string(nereid_last_error()).find("nereid refit " + stripped_ + " --weights net.onnx"),
+            std::string::npos)
+      << nereid_last_error();
+
+  ASSERT_EQ(nereid_engine_refit(stripped_.c_str(), onnx_.c_str(), again_.c_str(), nullptr), NEREID_OK)
+      << nereid_last_error();
+  EXPECT_EQ(content(again_), content(engine_));
+  ASSERT_EQ(nereid_engine_refit(stripped_.c_str(), onnx_.c_str(), stripped_.c_str(), nullptr), NEREID_OK)
+      << "in its own place: " << nereid_last_error();
+  EXPECT_EQ(content(stripped_), content(engine_));
+}
+
+TEST_F(ApiBuild, other_weights_of_the_same_names_and_sizes_take_their_place) {
+  const std::string other = path("other.onnx");
+  layers(0.7F).write(other);
+  ASSERT_EQ(nereid_build(onnx_.c_str(), engine_.c_str(), nullptr), NEREID_OK);
+  ASSERT_EQ(nereid_engine_refit(engine_.c_str(), other.c_str(), again_.c_str(), nullptr), NEREID_OK)
+      << nereid_last_error();
+  EXPECT_EQ(answer(again_), answer(other));
+  EXPECT_NE(answer(again_), answer(engine_));
+}
+
+TEST_F(ApiBuild, the_first_weight_that_does_not_fit_is_named) {
+  ASSERT_EQ(nereid_build(onnx_.c_str(), engine_.c_str(), nullptr), NEREID_OK);
+  const std::string other = path("other.onnx");
+  const auto refit = [&](const TestModel& model) {
+    model.write(other);
+    EXPECT_EQ(nereid_engine_refit(engine_.c_str(), other.c_str(), again_.c_str(), nullptr), NEREID_INVALID_ARGUMENT);
+    EXPECT_FALSE(std::filesystem::exists(again_));
+    return std::string(nereid_last_error());
+  };
+  const auto net = [](const char* w, std::initializer_list<int64_t> w_sizes, std::initializer_list<int64_t> v_sizes,
+                      const char* activation) {
+    return TestModel()
+        .input("x", {-1, 4})
+        .weight(w, w_sizes)
+        .weight("v", v_sizes)
+        .node("MatMul", {"x", w}, {"a"})
+        .node(activation, {"a"}, {"b"})
+        .node("MatMul", {"b", "v"}, {"c"})
+        .node("Softmax", {"c"}, {"y"})
+        .output("y", {-1, 8});
+  };
+  EXPECT_EQ(refit(net("other", {4, 32}, {32, 8}, "Relu")),
+            "reading " + other + ": " + other + " has no weight 'w' (f32[4, 32]), which the engine was built with");
+  EXPECT_EQ(refit(net("w", {4, 16}, {16, 8}, "Relu")), "reading " + other + ": the weight 'w' is f32[4, 16] in " +
+                                                           other + ", but the engine was built with f32[4, 32]");
+  EXPECT_EQ(refit(net("w", {4, 32}, {32, 8}, "Relu").weight("more", {2})),
+            "reading " + other + ": " + other + " has the weight 'more' (f32[2]), which the engine was built without");
+  const std::string said = refit(net("w", {4, 32}, {32, 8}, "Tanh"));
+  EXPECT_NE(said.find("its network is another one"), std::string::npos) << said;
+  EXPECT_NE(said.find("tanh"), std::string::npos) << said;
+}
+
+TEST_F(ApiBuild, a_build_that_is_stopped_leaves_nothing) {
+  struct Stop {
+    int calls = 0;
+    static int at_the_second(void* user, const char* stage, int64_t, int64_t) {
+      EXPECT_NE(*stage, 0);
+      return ++static_cast<Stop*>(user)->calls == 2 ? 1 : 0;
+    }
+  } stop;
+  nereid_build_options options = NEREID_BUILD_OPTIONS_INIT;
+  options.progress = &Stop::at_the_second;
+  options.progress_user = &stop;
+  EXPECT_EQ(nereid_build(onnx_.c_str(), engine_.c_str(), &options), NEREID_CANCELLED) << nereid_last_error();
+  EXPECT_EQ(stop.calls, 2);
+  EXPECT_FALSE(std::filesystem::exists(engine_));
+}
+
+TEST_F(ApiBuild, what_is_no_engine_is_neither_stripped_nor_refitted) {
+  EXPECT_EQ(nereid_engine_strip(onnx_.c_str(), again_.c_str()), NEREID_INVALID_ARGUMENT);
+  EXPECT_EQ(nereid_engine_refit(onnx_.c_str(), onnx_.c_str(), again_.c_str(), nullptr), NEREID_INVALID_ARGUMENT);
+  EXPECT_EQ(nereid_engine_strip(path("absent").c_str(), again_.c_str()), NEREID_NOT_FOUND);
+  EXPECT_FALSE(std::filesystem::exists(again_));
+}
+
+}  // namespace
+}  // namespace nereid::api::testing
