@@ -108,5 +108,17 @@ TEST(Gradient, is_refused_with_what_to_do) {
               HasSubstr("derivatives of a graph are not taken here"));
 }
 
+TEST(CDist, of_each_row_to_each) {
+  OneNode node{.op = "CDist",
+               .version = 1,
+               .inputs = {f32({1, 2}, {0, 0}), f32({3, 2}, {0, 0, 3, 4, -6, 8})},
+               .domain = "com.microsoft"};
+  EXPECT_THAT(numbers_of(node), near({0, 25, 100}));
+  node.attrs = {{"metric", std::string("euclidean")}};
+  EXPECT_THAT(numbers_of(node), near({0, 5, 10}));
+  node.attrs = {{"metric", std::string("cosine")}};
+  EXPECT_THAT(refusal(node), testing::HasSubstr("'cosine' is none of sqeuclidean and euclidean"));
+}
+
 }  // namespace
 }  // namespace nereid::import::onnx

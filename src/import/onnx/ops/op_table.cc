@@ -16,6 +16,7 @@ Importer import_broadcast_axis;
 Importer import_cast;
 Importer import_cast_like;
 Importer import_category_mapper;
+Importer import_cdist;
 Importer import_clip;
 Importer import_compress;
 Importer import_concat;
@@ -352,6 +353,7 @@ constexpr OpRow kTable[] = {
     {"BiasAdd",                   1, import_bias_add, {}, "com.microsoft"},
     {"BiasGelu",                  1, import_bias_gelu, {}, "com.microsoft"},
     {"BiasSplitGelu",             1, import_bias_split_gelu, {}, "com.microsoft"},
+    {"CDist",                     1, import_cdist, {}, "com.microsoft"},
     {"CropAndResize",             1, nullptr, "crop_and_resize", "com.microsoft"},
     {"DequantizeLinear",          1, import_dequantize_linear, {}, "com.microsoft"},
     {"DynamicQuantizeLSTM",       1, import_dynamic_quantize_lstm, {}, "com.microsoft"},
