@@ -45,7 +45,7 @@ int build_command(Arguments args) {
   std::string model, engine, precision = "f32";
   std::vector<std::string> shapes;
   int threads = 0;
-  bool json = false, quiet = false, explain = false;
+  bool json = false, quiet = false, explain = false, strip = false;
   app.add_option("MODEL", model, "an ONNX file")->required();
   app.add_option("-o,--output", engine, "the engine file to write")->required();
   add_texts(app, "--shapes,--opt-shapes", shapes,
@@ -53,6 +53,7 @@ int build_command(Arguments args) {
   app.add_option("--precision", precision, "what products and convolutions multiply in: f32 or bf16 (sums are f32)");
   app.add_option("--threads", threads, "how many threads compute; 0: as many as there are cores");
   app.add_flag("--explain", explain, "what every pass did and what it refused, with reasons");
+  app.add_flag("--strip", strip, "leave the weights out of the engine; `nereid refit` puts them in");
   app.add_flag("--json", json, "one JSON object on stdout");
   app.add_flag("--quiet", quiet, "nothing on stdout");
   if (const auto code = parse(app, args)) return *code;
@@ -64,8 +65,11 @@ int build_command(Arguments args) {
   const auto multiply_in = compile::precision_from_name(precision);
   if (!multiply_in.is_ok()) return fail(multiply_in.status());
   ThreadPool pool({.threads = threads});
-  const compile::NetworkOptions options{
-      .import = {.shapes = *sizes, .overridden = {}}, .disabled_passes = {}, .precision = *multiply_in, .isa = {}};
+  const compile::NetworkOptions options{.import = {.shapes = *sizes, .overridden = {}},
+                                        .disabled_passes = {},
+                                        .precision = *multiply_in,
+                                        .isa = {},
+                                        .strip_weights = strip};
   const Result<compile::NetworkBuild> build = compile::build_network(*path, engine, options, pool);
   if (!build.is_ok()) return fail(build.status());
   if (quiet) return kDone;

@@ -16,6 +16,7 @@ int eval_command(Arguments args);
 int infer_command(Arguments args);
 int inspect_command(Arguments args);
 int models_command(Arguments args);
+int refit_command(Arguments args);
 int run_command(Arguments args);
 int template_command(Arguments args);
 int tokenize_command(Arguments args);
@@ -26,6 +27,7 @@ constexpr Command kCommands[] = {
     {"run", "answers prompts with a language model", run_command},
     {"models", "lists, fetches and finds models by name", models_command},
     {"build", "makes an engine of an ONNX file", build_command},
+    {"refit", "gives an engine other weights, or takes them away", refit_command},
     {"bench", "measures how fast a language model or a network runs here", bench_command},
     {"eval", "measures how well a language model foretells a text", eval_command},
     {"infer", "runs a model once: inputs from files, outputs into files", infer_command},

@@ -1,6 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // trtexec: builds an engine of an ONNX file and times it, under that tool's command line, with its report.
+#include <stdlib.h>
+
 #include <ctime>
+#include <filesystem>
+#include <optional>
+#include <utility>
 
 #include "base/atomic_file.h"
 #include "base/clock.h"
@@ -9,7 +14,7 @@
 #include "cli/compat/trtexec_report.h"
 #include "cli/version.h"
 #include "compile/model_kind.h"
-#include "compile/network_engine.h"
+#include "compile/network_refit.h"
 
 namespace nereid::cli {
 namespace {
@@ -69,6 +74,32 @@ std::vector<std::string> shape_texts(const compile::InputShapes& shapes) {
   return texts;
 }
 
+// Goes with what is in it.
+class TempFolder {
+ public:
+  static Result<TempFolder> create() {
+    std::error_code ec;
+    std::string name = (std::filesystem::temp_directory_path(ec) / "nereid-trtexec-XXXXXX").string();
+    if (ec || ::mkdtemp(name.data()) == nullptr)
+      return exhausted("there is no place for the refitted engine in {}; name one with --saveEngine=FILE", name);
+    return TempFolder(std::move(name));
+  }
+  TempFolder(TempFolder&& other) noexcept : path_(std::exchange(other.path_, {})) {}
+  TempFolder& operator=(TempFolder&& other) noexcept {
+    std::swap(path_, other.path_);
+    return *this;
+  }
+  ~TempFolder() {
+    std::error_code ignored;
+    if (!path_.empty()) std::filesystem::remove_all(path_, ignored);
+  }
+  const std::string& path() const { return path_; }
+
+ private:
+  explicit TempFolder(std::string path) : path_(std::move(path)) {}
+  std::string path_;
+};
+
 class Trtexec {
  public:
   Trtexec(const TrtexecOptions& options, Log& log) : o_(options), log_(log) {}
@@ -83,9 +114,20 @@ class Trtexec {
     std::string model = o_.onnx.empty() ? o_.load_engine : o_.onnx;
     if (!o_.load_engine.empty() && compile::model_kind(model) != compile::ModelKind::kNetworkEngine)
       return invalid_argument("{} is no engine of a network; trtexec --onnx=FILE --saveEngine=FILE makes one", model);
-    if (!o_.save_engine.empty()) {
+    if (o_.dump_refit && !o_.load_engine.empty()) NEREID_RETURN_IF_ERROR(tell_weights(model));
+    std::optional<TempFolder> folder;  // of an engine that is refitted and not saved
+    if (!o_.refit_from.empty()) {
+      if (o_.save_engine.empty()) {
+        NEREID_TRY(folder, TempFolder::create());
+      }
+      const std::string refitted = folder ? folder->path() + "/refitted.engine" : o_.save_engine;
+      NEREID_RETURN_IF_ERROR(refit(refitted, pool));
+      model = refitted;
+    } else if (!o_.save_engine.empty()) {
       NEREID_RETURN_IF_ERROR(build(pool));
-      model = o_.save_engine;
+      if (o_.dump_refit) NEREID_RETURN_IF_ERROR(tell_weights(o_.save_engine));
+      // An engine without weights cannot run: the file can.
+      if (!o_.strip) model = o_.save_engine;
     }
     NEREID_RETURN_IF_ERROR(log_.flush());
     if (o_.skip_inference && o_.save_engine.empty()) {
@@ -105,7 +147,8 @@ class Trtexec {
     return {.import = {.shapes = o_.fixed_shapes(), .overridden = {}},
             .disabled_passes = {},
             .precision = precision(),
-            .isa = isa_};
+            .isa = isa_,
+            .strip_weights = o_.strip};
   }
 
   runtime::NetPrecision precision() const {
@@ -131,6 +174,23 @@ class Trtexec {
     if (o_.verbose) log_.raw(built.opened.passes.to_text());
     log_.info(fmt::format("Engine built in {:.6g} sec.", built.build_ms / 1e3));
     log_.info(fmt::format("Created engine with size: {:.6g} MiB", static_cast<double>(built.file_bytes) / (1 << 20)));
+    return Status::ok();
+  }
+
+  Status refit(const std::string& result, ThreadPool& pool) {
+    const int64_t start_ns = now_ns();
+    NEREID_TRY(const compile::NetworkBuild built,
+               compile::refit_network(o_.load_engine, o_.refit_from, result, network_options(), pool));
+    for (const std::string& warning : built.opened.warnings) log_.warn(warning);
+    log_.info(fmt::format("Engine refitted from {}.", o_.refit_from));
+    if (o_.time_refit) log_.info(fmt::format("Engine refitted in {:.6g} sec.", seconds_since(start_ns)));
+    return Status::ok();
+  }
+
+  Status tell_weights(const std::string& engine) {
+    NEREID_TRY(const auto weights, compile::refittable_weights(engine));
+    log_.info("Refittable weights:");
+    for (const auto& w : weights) log_.info(fmt::format("{}: {}", w.name, w.type));
     return Status::ok();
   }
 

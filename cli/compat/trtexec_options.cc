@@ -106,6 +106,11 @@ const std::map<std::string_view, Setter>& setters() {
       {"--onnx", text_into(&O::onnx)},
       {"--loadEngine", text_into(&O::load_engine)},
       {"--saveEngine", text_into(&O::save_engine)},
+      {"--stripWeights", flag_into(&O::strip)},
+      {"--stripAllWeights", flag_into(&O::strip)},
+      {"--refitFromOnnx", text_into(&O::refit_from)},
+      {"--timeRefit", flag_into(&O::time_refit)},
+      {"--dumpRefit", flag_into(&O::dump_refit)},
       {"--shapes", shapes_into(&O::run)},
       {"--minShapes", shapes_into(&O::least)},
       {"--optShapes", shapes_into(&O::best)},
@@ -180,8 +185,10 @@ Result<TrtexecOptions> parse_trtexec(Arguments args) {
     return invalid_argument("no model is given: name one with --onnx=FILE or --loadEngine=FILE");
   if (!options.onnx.empty() && !options.load_engine.empty())
     return invalid_argument("--onnx and --loadEngine are both given: one of them is enough");
-  if (!options.load_engine.empty() && !options.save_engine.empty())
+  if (!options.load_engine.empty() && !options.save_engine.empty() && options.refit_from.empty())
     return invalid_argument("--saveEngine goes with --onnx: the engine that --loadEngine names is there already");
+  if (options.load_engine.empty() && !options.refit_from.empty())
+    return invalid_argument("--refitFromOnnx goes with --loadEngine, which names the engine that gets the weights");
   if (options.run.empty())
     options.run = !options.best.empty() ? options.best : options.most.empty() ? options.least : options.most;
   return options;

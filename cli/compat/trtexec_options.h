@@ -12,6 +12,8 @@ namespace nereid::cli {
 
 struct TrtexecOptions {
   std::string onnx, load_engine, save_engine;
+  std::string refit_from;  // an ONNX file whose weights the loaded engine gets
+  bool strip = false, time_refit = false, dump_refit = false;
   // Names may hold one '*'. `run` is what to run with; empty where the file's own sizes are enough.
   compile::InputShapes run, least, best, most;
   std::vector<std::string> inputs;  // NAME=FILE
