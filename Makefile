@@ -93,6 +93,7 @@ cuda:
 	@echo 'The CUDA device comes with a later milestone; there is nothing to build yet.' >&2; exit 2
 
 install: build
+	@scripts/build release nereid_shared nereid_static
 	@. build/env.sh && "$$CMAKE" --install build/release --prefix "$(PREFIX)"
 
 clean:

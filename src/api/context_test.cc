@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Runs of one context: inputs, outputs in memory of the caller's, what goes wrong, what is allocated.
+#include <sys/mman.h>
+#include <unistd.h>
+
 #include <cstring>
 #include <thread>
 
@@ -65,6 +68,57 @@ TEST(ApiContext, an_output_is_computed_in_the_callers_memory) {
   for (size_t i = 24; i < y.size(); ++i) EXPECT_EQ(y[i], -7) << "what lies behind the output was written";
   y.resize(24);
   expect_near(y, expected_layers(kX, 1));
+}
+
+// Memory whose end is the end of what may be touched.
+class Fenced {
+ public:
+  explicit Fenced(size_t floats) : bytes_(round_up(floats * 4)) {
+    memory_ = ::mmap(nullptr, bytes_ + page(), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    EXPECT_EQ(::mprotect(static_cast<char*>(memory_) + bytes_, page(), PROT_NONE), 0);
+    data = reinterpret_cast<float*>(static_cast<char*>(memory_) + bytes_ - floats * 4);
+  }
+  Fenced(const Fenced&) = delete;
+  Fenced& operator=(const Fenced&) = delete;
+  ~Fenced() { ::munmap(memory_, bytes_ + page()); }
+  float* data = nullptr;
+
+ private:
+  static size_t page() { return static_cast<size_t>(::sysconf(_SC_PAGESIZE)); }
+  static size_t round_up(size_t bytes) { return (bytes + page() - 1) / page() * page(); }
+  size_t bytes_;
+  void* memory_ = nullptr;
+};
+
+TEST(ApiContext, kernels_touch_nothing_behind_inputs_and_outputs) {
+  const Opened o(TestModel()
+                     .input("x", {-1, 3, -2, 9})
+                     .weight("w", {5, 3, 3, 3})
+                     .node("Conv", {"x", "w"}, {"a"})
+                     .node("Relu", {"a"}, {"y"})
+                     .node("Softmax", {"y"}, {"z"})
+                     .node("GlobalAveragePool", {"y"}, {"p"})
+                     .output("y", {-1, 5, -3, 7})
+                     .output("z", {-1, 5, -3, 7})
+                     .output("p", {-1, 5, 1, 1}),
+                 2);
+  for (const int64_t n : {1, 3}) {
+    for (const int64_t h : {3, 8, 17}) {
+      const auto rows = static_cast<size_t>(n), height = static_cast<size_t>(h);
+      Fenced x(rows * 3 * height * 9), y(rows * 5 * (height - 2) * 7), z(rows * 5 * (height - 2) * 7), p(rows * 5);
+      for (size_t i = 0; i < rows * 3 * height * 9; ++i) x.data[i] = std::sin(static_cast<float>(i));
+      const std::vector<int64_t> dims = {n, 3, h, 9};
+      const nereid_tensor t = {x.data, NEREID_F32, 4, dims.data()};
+      ASSERT_EQ(nereid_context_set_input(o.context, 0, &t), NEREID_OK) << nereid_last_error();
+      ASSERT_EQ(nereid_context_bind_output(o.context, 0, y.data, rows * 5 * (height - 2) * 7 * 4), NEREID_OK);
+      ASSERT_EQ(nereid_context_bind_output(o.context, 1, z.data, rows * 5 * (height - 2) * 7 * 4), NEREID_OK);
+      ASSERT_EQ(nereid_context_bind_output(o.context, 2, p.data, rows * 5 * 4), NEREID_OK);
+      ASSERT_EQ(nereid_context_run(o.context), NEREID_OK) << nereid_last_error();
+      double sum = 0;
+      for (size_t i = 0; i < 7; ++i) sum += z.data[i];
+      EXPECT_NEAR(sum, 1, 1e-5);
+    }
+  }
 }
 
 TEST(ApiContext, memory_that_is_too_small_says_how_much_is_needed) {
@@ -140,6 +194,22 @@ TEST(ApiContext, outputs_that_are_not_there_are_sentences) {
   EXPECT_EQ(nereid_context_bind_output(o.context, 1, memory, 8), NEREID_INVALID_ARGUMENT);
   EXPECT_EQ(nereid_context_bind_output(o.context, 0, nullptr, 8), NEREID_INVALID_ARGUMENT);
   EXPECT_EQ(nereid_context_bind_output(o.context, 0, reinterpret_cast<char*>(memory) + 1, 7), NEREID_INVALID_ARGUMENT);
+}
+
+TEST(ApiContext, a_run_that_fails_leaves_no_outputs_of_an_earlier_one) {
+  const Opened o(TestModel().input("x", {-1}).input("i", {-2}, 7).node("Gather", {"x", "i"}, {"y"}).output("y", {-2}));
+  const std::vector<float> x = {1, 2};
+  const std::vector<int64_t> dims = {2}, inside = {1, 0}, outside = {1, 7};
+  const nereid_tensor values = tensor(x, dims);
+  nereid_tensor indices = {inside.data(), NEREID_I64, 1, dims.data()}, y{};
+  ASSERT_EQ(nereid_context_set_input(o.context, 0, &values), NEREID_OK);
+  ASSERT_EQ(nereid_context_set_input(o.context, 1, &indices), NEREID_OK);
+  ASSERT_EQ(nereid_context_run(o.context), NEREID_OK) << nereid_last_error();
+  EXPECT_EQ(o.floats(0), (std::vector<float>{2, 1}));
+  indices.data = outside.data();
+  ASSERT_EQ(nereid_context_set_input(o.context, 1, &indices), NEREID_OK);
+  EXPECT_EQ(nereid_context_run(o.context), NEREID_INVALID_ARGUMENT);
+  EXPECT_EQ(nereid_context_output(o.context, 0, &y), NEREID_UNAVAILABLE);
 }
 
 TEST(ApiContext, texts_go_in_and_come_out) {

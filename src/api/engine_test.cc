@@ -22,7 +22,7 @@ TEST(ApiEngine, declares_its_inputs_and_outputs) {
   EXPECT_EQ(x.dtype, NEREID_F32);
   ASSERT_EQ(x.rank, 2);
   EXPECT_EQ(x.dims[0], -1);
-  EXPECT_STREQ(x.dim_names[0], "n");
+  EXPECT_STREQ(x.dim_names[0], "n1");
   EXPECT_EQ(x.dims[1], 4);
   EXPECT_STREQ(x.dim_names[1], "");
   size_t index = 7;

@@ -23,7 +23,7 @@ class TestModel {
     model_.add_opset_import()->set_version(20);
     model_.mutable_graph()->set_name("g");
   }
-  // Sizes below 0 are called "n".
+  // Sizes below 0 are open: -1 is called "n1", and so on.
   TestModel& input(const std::string& name, std::initializer_list<int64_t> sizes, int element = 1) {
     declare(*model_.mutable_graph()->add_input(), name, sizes, element);
     return *this;
@@ -72,7 +72,7 @@ class TestModel {
     for (const int64_t s : sizes) {
       auto& dim = *tensor.mutable_shape()->add_dim();
       if (s < 0)
-        dim.set_dim_param("n");
+        dim.set_dim_param("n" + std::to_string(-s));
       else
         dim.set_dim_value(s);
     }

@@ -67,6 +67,10 @@ Status NetContext::run() {
   for (graph::ValueId id : g.inputs())
     if (impl_->runner->value(id).kind == NetValue::Kind::kNone)
       return invalid_argument("the input '{}' ({}) is not given", g.value(id).name, g.value(id).type.to_string());
+  // After a run that fails there is no output, instead of an earlier run's in memory that may be gone.
+  for (graph::ValueId id : g.outputs())
+    if (g.value(id).kind == graph::Value::Kind::kResult)
+      impl_->runner->values()[static_cast<size_t>(id.v)].kind = NetValue::Kind::kNone;
   NEREID_RETURN_IF_ERROR(impl_->runner->run(impl_->profiling));
   return impl_->runner->deliver_outputs();
 }
