@@ -40,6 +40,13 @@ void declare(CLI::App& app, NetworkArguments& a) {
   app.add_option("--threads,-t", a.threads, "CPU threads, a list (default: all that this process may use)")
       ->delimiter(',');
   app.add_option("--isa", a.isa, "the most that may be used of: baseline, avx2, avx512, amx");
+  app.add_option("--level", a.session.level,
+                 "0 to 5: how long an ONNX file's kernels are timed before; an engine has its own")
+      ->check(CLI::Range(0, 5))
+      ->capture_default_str();
+  app.add_option(
+      "--timing-cache", a.session.timing_cache,
+      "FILE with what was timed before, here or by `nereid build`: an ONNX file's kernels are those that were fastest");
   app.add_option("--iterations,-i", a.timing.iterations, "timed runs at least")->capture_default_str();
   app.add_option("--duration,-d", a.timing.duration_s, "seconds of timed runs at least")->capture_default_str();
   app.add_option("--warmup,-w", a.timing.warmup_ms, "milliseconds of runs before that")->capture_default_str();

@@ -1,5 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // nereid build: an ONNX file made into an engine.
+#include <functional>
+#include <optional>
+
+#include "base/log.h"
 #include "base/progress.h"
 #include "cli/answer.h"
 #include "cli/command.h"
@@ -15,6 +19,44 @@ std::string megabytes(int64_t bytes) {
   return fmt::format("{:.1f} MiB", static_cast<double>(bytes) / 1048576.0);
 }
 
+// A bar a stage that says how far it is.
+class Stages {
+ public:
+  explicit Stages(bool silent) : silent_(silent) {}
+  void operator()(std::string_view stage, int64_t done, int64_t total) {
+    if (total <= 0) return;
+    if (stage != stage_) {
+      stage_ = stage;
+      bar_.emplace(ProgressOptions{.what = stage_, .total = total, .unit = Progress::Unit::items, .silent = silent_});
+    }
+    bar_->set(done);
+    if (done == total) bar_->finish();
+  }
+
+ private:
+  bool silent_;
+  std::string stage_;
+  std::optional<Progress> bar_;
+};
+
+nlohmann::ordered_json choices_json(const compile::KernelChoices& choices) {
+  nlohmann::ordered_json layers = nlohmann::ordered_json::array();
+  for (const auto& [layer, c] : choices.layers) {
+    nlohmann::ordered_json timed = nlohmann::ordered_json::array();
+    for (const auto& t : c.timed) timed.push_back({{"tactic", t.tactic}, {"us", t.us}, {"given_up", t.given_up}});
+    layers.push_back({{"layer", layer},
+                      {"problem", c.problem},
+                      {"rule", c.rule},
+                      {"chosen", c.chosen},
+                      {"reason", c.reason},
+                      {"level", c.level},
+                      {"from_cache", c.from_cache},
+                      {"timed", std::move(timed)}});
+  }
+  return {{"machine", choices.machine}, {"threads", choices.threads},       {"level", choices.level},
+          {"tune_ms", choices.tune_ms}, {"from_cache", choices.from_cache}, {"layers", std::move(layers)}};
+}
+
 std::string report_json(const compile::NetworkBuild& build, const std::string& engine) {
   const nlohmann::ordered_json json = {{"engine", engine},
                                        {"build_ms", build.build_ms},
@@ -25,14 +67,19 @@ std::string report_json(const compile::NetworkBuild& build, const std::string& e
                                        {"file_bytes", build.file_bytes},
                                        {"constant_bytes", build.constant_bytes},
                                        {"packed_bytes", build.packed_bytes},
-                                       {"notes", build.notes}};
+                                       {"notes", build.notes},
+                                       {"choices", choices_json(build.choices)}};
   return json.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
 std::string report_text(const compile::NetworkBuild& build, const std::string& engine, bool explain) {
   std::string text;
-  if (explain) text += build.opened.passes.to_text();
+  if (explain) text += build.opened.passes.to_text() + build.choices.to_text();
   for (const std::string& note : build.notes) text += "note: " + note + "\n";
+  if (build.choices.level > 0)
+    text +=
+        fmt::format("{} problems of kernels, {} of them known; the others timed in {:.2f} s (level {})\n",
+                    build.choices.problems, build.choices.from_cache, build.choices.tune_ms / 1e3, build.choices.level);
   text += fmt::format("{} nodes became {}; {} of constants, {} of them packed\n", build.opened.nodes_imported,
                       build.opened.nodes_optimised, megabytes(build.constant_bytes), megabytes(build.packed_bytes));
   return text + fmt::format("{}: {}, built in {:.2f} s\n", engine, megabytes(build.file_bytes), build.build_ms / 1e3);
@@ -44,7 +91,8 @@ int build_command(Arguments args) {
   CLI::App app("Makes an engine of an ONNX file: imported, optimised, its weights packed.", "nereid build");
   std::string model, engine, precision = "f32";
   std::vector<std::string> shapes;
-  int threads = 0;
+  int threads = 0, level = 3;
+  std::string timing_cache;
   bool json = false, quiet = false, explain = false, strip = false;
   app.add_option("MODEL", model, "an ONNX file")->required();
   app.add_option("-o,--output", engine, "the engine file to write")->required();
@@ -52,7 +100,12 @@ int build_command(Arguments args) {
             "NAME:1x3x224x224,NAME:...; fixes sizes that the file leaves open; repeatable");
   app.add_option("--precision", precision, "what products and convolutions multiply in: f32 or bf16 (sums are f32)");
   app.add_option("--threads", threads, "how many threads compute; 0: as many as there are cores");
-  app.add_flag("--explain", explain, "what every pass did and what it refused, with reasons");
+  app.add_option("--level", level, "0 to 5: how long kernels are timed against each other; 0: chosen by rule")
+      ->check(CLI::Range(0, 5));
+  app.add_option("--timing-cache", timing_cache,
+                 "FILE with what was timed before; gains what is timed now; with it a build is repeatable");
+  app.add_flag("--explain", explain,
+               "what every pass did and what it refused, and each kernel that was chosen, with reasons");
   app.add_flag("--strip", strip, "leave the weights out of the engine; `nereid refit` puts them in");
   app.add_flag("--json", json, "one JSON object on stdout");
   app.add_flag("--quiet", quiet, "nothing on stdout");
@@ -69,9 +122,13 @@ int build_command(Arguments args) {
                                         .disabled_passes = {},
                                         .precision = *multiply_in,
                                         .isa = {},
+                                        .level = level,
+                                        .timing_cache = timing_cache,
                                         .strip_weights = strip};
-  const Result<compile::NetworkBuild> build = compile::build_network(*path, engine, options, pool);
+  Stages stages(quiet || json);
+  const Result<compile::NetworkBuild> build = compile::build_network(*path, engine, options, pool, std::ref(stages));
   if (!build.is_ok()) return fail(build.status());
+  for (const std::string& warning : build->opened.warnings) log_warn("{}", warning);
   if (quiet) return kDone;
   const Status written = write_out(json ? report_json(*build, engine) : report_text(*build, engine, explain));
   return written.is_ok() ? kDone : fail(written);

@@ -148,6 +148,8 @@ class Trtexec {
             .disabled_passes = {},
             .precision = precision(),
             .isa = isa_,
+            .level = o_.level,
+            .timing_cache = o_.timing_cache,
             .strip_weights = o_.strip};
   }
 
@@ -159,7 +161,9 @@ class Trtexec {
     log_.lines({"=== Model Options ===", fmt::format("Format: {}", o_.onnx.empty() ? "*" : "ONNX"),
                 fmt::format("Model: {}", o_.onnx), "",
                 "=== Build Options ===", o_.bf16 ? "Precision: FP32+BF16" : "Precision: FP32",
-                fmt::format("Save engine: {}", o_.save_engine), fmt::format("Load engine: {}", o_.load_engine), "",
+                fmt::format("Builder optimization level: {}", o_.level),
+                fmt::format("timingCacheFile: {}", o_.timing_cache), fmt::format("Save engine: {}", o_.save_engine),
+                fmt::format("Load engine: {}", o_.load_engine), "",
                 "=== Inference Options ===", fmt::format("Iterations: {}", o_.iterations),
                 fmt::format("Duration: {:g}s (+ {:g}ms warm up)", o_.duration_s, o_.warmup_ms), "",
                 "=== Device Information ===",
@@ -171,7 +175,7 @@ class Trtexec {
                compile::build_network(o_.onnx, o_.save_engine, network_options(), pool));
     for (const std::string& warning : built.opened.warnings) log_.warn(warning);
     for (const std::string& note : built.notes) log_.warn(note);
-    if (o_.verbose) log_.raw(built.opened.passes.to_text());
+    if (o_.verbose) log_.raw(built.opened.passes.to_text() + built.choices.to_text());
     log_.info(fmt::format("Engine built in {:.6g} sec.", built.build_ms / 1e3));
     log_.info(fmt::format("Created engine with size: {:.6g} MiB", static_cast<double>(built.file_bytes) / (1 << 20)));
     return Status::ok();
@@ -195,8 +199,13 @@ class Trtexec {
   }
 
   Status infer(const std::string& model, ThreadPool& pool) {
-    const compile::SessionOptions options = {
-        .model = model, .inputs = o_.inputs, .shapes = shape_texts(o_.run), .precision = precision(), .isa = isa_};
+    const compile::SessionOptions options = {.model = model,
+                                             .inputs = o_.inputs,
+                                             .shapes = shape_texts(o_.run),
+                                             .precision = precision(),
+                                             .isa = isa_,
+                                             .level = o_.level,
+                                             .timing_cache = o_.timing_cache};
     const int64_t start_ns = now_ns();
     NEREID_TRY(const compile::NetworkSession session, compile::open_session(options, pool));
     log_.info(fmt::format("Engine {} in {:.6g} sec.", session.is_engine ? "loaded" : "built", seconds_since(start_ns)));

@@ -123,6 +123,13 @@ const std::map<std::string_view, Setter>& setters() {
       {"--cpuThreads", number_into<int>(&O::threads, 0)},
       {"--isa", text_into(&O::isa)},
       {"--bf16", flag_into(&O::bf16)},
+      {"--builderOptimizationLevel",
+       [](O& o, std::string_view flag, std::string_view value) {
+         NEREID_RETURN_IF_ERROR(read_number(flag, value, 0, &o.level));
+         if (o.level > 5) return invalid_argument("{} takes a number from 0 to 5, found {}", flag, o.level);
+         return Status::ok();
+       }},
+      {"--timingCacheFile", text_into(&O::timing_cache)},
       {"--skipInference", flag_into(&O::skip_inference)},
       {"--buildOnly", flag_into(&O::skip_inference)},
       {"--separateProfileRun", [](O&, std::string_view, std::string_view) { return Status::ok(); }},

@@ -21,7 +21,8 @@ struct TrtexecOptions {
   double duration_s = 3, warmup_ms = 200, idle_ms = 0;
   int64_t average_runs = 10;
   std::vector<double> percentiles = {90, 95, 99};
-  int threads = 0;
+  int threads = 0, level = 3;  // level: of the time that goes into choosing kernels
+  std::string timing_cache;
   std::string isa;
   bool bf16 = false;  // products and convolutions may multiply in it
   bool skip_inference = false, verbose = false, help = false;

@@ -3,6 +3,7 @@
 
 #include "base/clock.h"
 #include "base/mapped_file.h"
+#include "compile/choose_kernels.h"
 #include "compile/network_engine.h"
 
 namespace nereid::compile {
@@ -64,7 +65,11 @@ Result<OpenedNetwork> open_network_bytes(std::string_view bytes, const std::stri
 
 Result<OpenedNetwork> open_network(const std::string& path, const NetworkOptions& options, ThreadPool& pool) {
   NEREID_TRY(const MappedFile file, MappedFile::open(path));
-  if (!engine::EngineFile::has_magic(file.bytes())) return open_network(path, options);
+  if (!engine::EngineFile::has_magic(file.bytes())) {
+    NEREID_TRY(OpenedNetwork opened, open_network(path, options));
+    NEREID_RETURN_IF_ERROR(tune_opened(opened, options, pool));
+    return opened;
+  }
   NEREID_TRY(engine::EngineFile engine, engine::EngineFile::open(path));
   return load_network(std::move(engine), options, pool);
 }

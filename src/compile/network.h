@@ -23,13 +23,18 @@ struct NetworkOptions {
   std::set<std::string, std::less<>> disabled_passes;
   runtime::NetPrecision precision = runtime::NetPrecision::kF32;  // an engine has its own
   std::optional<Isa> isa;                                         // nothing: the best of this machine
-  bool strip_weights = false;                                     // of an engine that is written: leave its weights out
+  int level = 0;               // of tuning (tune/level.h) when an engine is built; 0: kernels are chosen by rule
+  std::string timing_cache;    // the file of what was timed before (tune/timing_cache.h); empty: none
+  bool strip_weights = false;  // of an engine that is written: leave its weights out
   std::function<bool()> stop;  // asked now and then; true: the work ends with kCancelled
 };
 
 // "f32" or "bf16". kInvalidArgument names what there is.
 Result<runtime::NetPrecision> precision_from_name(const std::string& name);
 std::string_view precision_name(runtime::NetPrecision precision);
+
+// What is being done, and how far it is.
+using BuildProgress = std::function<void(std::string_view stage, int64_t done, int64_t total)>;
 
 struct NamedType {
   std::string name;

@@ -58,25 +58,6 @@ Json types_json(const std::vector<NamedType>& values) {
   return list;
 }
 
-// Runs the network once on zeros so that its kernels are chosen and its weights packed. What the zeros themselves cause
-// (a sequence of length nothing, an index out of range) is no matter.
-Status make_plan(const OpenedNetwork& opened, ThreadPool& pool, std::vector<std::string>& notes) {
-  const auto context = runtime::NetContext::create(opened.network, pool);
-  std::vector<ops::Datum> inputs;
-  inputs.reserve(opened.inputs.size());
-  for (const NamedType& in : opened.inputs) {
-    if (!in.type.is_tensor() || !in.type.shape.is_ranked()) return Status::ok();
-    std::vector<int64_t> sizes;
-    for (const Dim& d : in.type.shape.dims()) sizes.push_back(d.is_static() ? d.size() : 1);
-    NEREID_TRY(ops::Tensor zeros, ops::Tensor::zeros(in.type.dtype, std::move(sizes)));
-    inputs.emplace_back(std::move(zeros));
-  }
-  for (size_t i = 0; i < inputs.size(); ++i) NEREID_RETURN_IF_ERROR(context->set_input(i, inputs[i]));
-  const Status ran = context->run();
-  notes = context->notes();
-  return ran.code() == StatusCode::kCancelled || ran.code() == StatusCode::kExhausted ? ran : Status::ok();
-}
-
 class ConstantWriter {
  public:
   ConstantWriter(engine::EngineWriter& writer, NetworkBuild& build, const NetworkOptions& options,
@@ -214,9 +195,12 @@ Result<NetworkBuild> write_network(OpenedNetwork opened, const std::string& sour
   NetworkBuild build;
   const int64_t start_ns = now_ns();
   build.opened = std::move(opened);
-  if (progress) progress("choosing kernels", 0, 0);
   NEREID_RETURN_IF_ERROR(check_stop(options));
-  NEREID_RETURN_IF_ERROR(make_plan(build.opened, pool, build.notes));
+  NEREID_TRY(
+      build.choices,
+      choose_kernels(build.opened, pool,
+                     {.level = options.level, .timing_cache = options.timing_cache, .progress = progress, .stop = {}},
+                     build.notes));
   NEREID_TRY(engine::EngineWriter writer, engine::EngineWriter::create(engine));
   ConstantWriter constants(writer, build, options, progress);
   NEREID_RETURN_IF_ERROR(constants.write_all(*build.opened.network));
@@ -231,6 +215,7 @@ Result<NetworkBuild> write_network(OpenedNetwork opened, const std::string& sour
                {"aliases", constants.aliases()},
                {"refit", refit_info(build.opened, options)}};
   if (options.strip_weights) info[kStrippedKey] = true;
+  if (Json tactics = build.choices.engine_info(); !tactics.is_null()) info["tactics"] = std::move(tactics);
   if (interrupted()) return cancelled("stopped while writing the engine; nothing was written");
   NEREID_RETURN_IF_ERROR(writer.commit(std::move(info), graph::print(build.opened.network->graph(), kText), ""));
   std::error_code ec;
@@ -309,8 +294,9 @@ Result<OpenedNetwork> load_network(engine::EngineFile file, const NetworkOptions
   NEREID_TRY(const Isa best, best_isa(read_cpu_info()));
   NEREID_TRY(const runtime::NetPrecision precision, precision_from_name(f.info().value("precision", "f32")));
   const std::string built_for = f.info().value("isa", "");
-  out.network =
-      runtime::Network::create(std::move(graph), std::move(storage), options.isa.value_or(best), precision, ready);
+  runtime::NetChoices choices = choices_of_engine(f.info(), options.isa.value_or(best), out.warnings);
+  out.network = runtime::Network::create(std::move(graph), std::move(storage), options.isa.value_or(best), precision,
+                                         ready, std::move(choices));
   if (const std::string_view here = isa_name(out.network->kernels().isa); built_for != here)
     out.warnings.push_back(
         fmt::format("the engine was built for {} kernels; here it runs with those for {}", built_for, here));

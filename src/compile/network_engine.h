@@ -7,31 +7,30 @@
 // alone.
 #pragma once
 
-#include <functional>
 #include <string>
 
 #include "base/thread_pool.h"
+#include "compile/choose_kernels.h"
 #include "compile/network.h"
 #include "engine/engine_file.h"
 #include "graph/text.h"
 
 namespace nereid::compile {
 
-// What is being done, and how far it is.
-using BuildProgress = std::function<void(std::string_view stage, int64_t done, int64_t total)>;
-
 struct NetworkBuild {
   OpenedNetwork opened;
   int64_t file_bytes = 0, constant_bytes = 0, packed_bytes = 0;
   std::vector<std::string> notes;  // what runs on reference evaluators, for the sizes the plan was made for
+  KernelChoices choices;           // what was chosen for each layer, and why
   double build_ms = 0;
 };
 
 // How the graph and the table of constants are written in an engine.
 graph::PrintOptions engine_text();
 
-// Imports, optimises, makes the plan for the sizes given in `options.import.shapes` (1 where the file leaves them open)
-// and writes the engine. The same file and options give the same bytes.
+// Imports, optimises, makes the plan for the sizes given in `options.import.shapes` (1 where the file leaves them
+// open), chooses its kernels as options.level says and writes the engine. The same file and options give the same
+// bytes, at levels above 0 with the same timing cache.
 Result<NetworkBuild> build_network(const std::string& path, const std::string& engine, const NetworkOptions& options,
                                    ThreadPool& pool, const BuildProgress& progress = {});
 

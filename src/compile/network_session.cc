@@ -104,7 +104,9 @@ Result<NetworkSession> open_session(const SessionOptions& options, ThreadPool& p
                       .optimise = options.optimise,
                       .disabled_passes = {},
                       .precision = options.precision,
-                      .isa = options.isa};
+                      .isa = options.isa,
+                      .level = options.level,
+                      .timing_cache = options.timing_cache};
   if (model_kind(options.model) == ModelKind::kNetworkEngine) {
     const int64_t start_ns = now_ns();
     NEREID_TRY(session.network, open_network(options.model, open, pool));

@@ -21,6 +21,8 @@ struct SessionOptions {
   bool optimise = true;
   runtime::NetPrecision precision = runtime::NetPrecision::kF32;  // an engine has its own
   std::optional<Isa> isa;
+  int level = 0;             // of tuning an ONNX file's kernels (tune/level.h)
+  std::string timing_cache;  // what was timed before (tune/timing_cache.h); empty: none
 };
 
 struct NetworkSession {

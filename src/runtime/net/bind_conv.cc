@@ -55,10 +55,14 @@ Result<std::unique_ptr<NetStep>> bind_net_conv_last(NetBinder& binder, const gra
   s.pad_top = h.begin;
   s.pad_left = v.begin;
   s.groups = group;
-  // Depthwise convolutions are bound by memory: bf16 has nothing to give them.
-  if (pays_in_bf16(binder, s.batch * s.out_h * s.out_w) && !kernels::low_conv_is_depthwise(s))
-    return bind_low_conv(binder, node, s);
-  p.algorithm = kernels::choose_conv_algorithm(s);
+  const Chosen chosen = choose_conv(binder, node, s);
+  if (chosen.tactic.way == kernels::Way::kBF16) {
+    NEREID_TRY(std::unique_ptr<NetStep> low, bind_low_conv(binder, node, s));
+    chosen.note(*low);
+    return low;
+  }
+  p.algorithm = kernels::conv_algorithm(chosen.tactic.way);
+  p.blocking = chosen.tactic.blocking;
   const std::string layout = layout_of(s, p.algorithm);
   NEREID_TRY(const std::byte* packed,
              binder.network().packed(w, layout, kernels::conv_weight_elements(s, p.algorithm) * 4, [&](std::byte* dst) {
@@ -70,9 +74,10 @@ Result<std::unique_ptr<NetStep>> bind_net_conv_last(NetBinder& binder, const gra
   binder.point(node.inputs[0], &p.x);
   binder.point(node.outputs[0], &p.y);
   NEREID_RETURN_IF_ERROR(bind_epilogue(binder, node, 2, s.out_c, p.epilogue));
-  if (const int64_t bytes = kernels::conv_scratch_bytes(s, p.algorithm, binder.workers()); bytes > 0)
+  if (const int64_t bytes = kernels::conv_scratch_bytes(s, p.algorithm, binder.workers(), p.blocking); bytes > 0)
     binder.want_scratch(bytes, &p.scratch);
   step->kernel = layout.substr(0, layout.find(' '));
+  chosen.note(*step);
   return std::unique_ptr<NetStep>(std::move(step));
 }
 

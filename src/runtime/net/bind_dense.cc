@@ -14,7 +14,12 @@ Result<std::unique_ptr<NetStep>> bind_net_dense(NetBinder& binder, const graph::
   const int64_t k = ws[transposed ? 1 : 0], n = ws[transposed ? 0 : 1];
   const int64_t elements = *binder.type(node.inputs[0]).shape.elements();
   if (k == 0 || n == 0 || elements == 0) return unsupported("there is nothing to multiply");
-  if (pays_in_bf16(binder, elements / k)) return bind_low_dense(binder, node);
+  const Chosen chosen = choose_gemm(binder, node, {.m = elements / k, .n = n, .k = k});
+  if (chosen.tactic.way == kernels::Way::kBF16) {
+    NEREID_TRY(std::unique_ptr<NetStep> low, bind_low_dense(binder, node));
+    chosen.note(*low);
+    return low;
+  }
   NEREID_TRY(const std::byte* packed,
              binder.network().packed(w, transposed ? "gemm^T" : "gemm", kernels::gemm_packed_elements(k, n) * 4,
                                      [&](std::byte* dst) {
@@ -33,12 +38,14 @@ Result<std::unique_ptr<NetStep>> bind_net_dense(NetBinder& binder, const graph::
   p.n = n;
   p.k = k;
   p.c_stride = n;
+  p.blocking = chosen.tactic.blocking.gemm;
   binder.point(node.inputs[0], &p.a);
   binder.point(node.outputs[0], &p.c);
   NEREID_RETURN_IF_ERROR(bind_epilogue(binder, node, 2, n, p.epilogue));
   if (const int64_t bytes = kernels::gemm_scratch_bytes(p, binder.workers()); bytes > 0)
     binder.want_scratch(bytes, &p.scratch);
   step->kernel = "gemm";
+  chosen.note(*step);
   return std::unique_ptr<NetStep>(std::move(step));
 }
 

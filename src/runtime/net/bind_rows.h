@@ -4,6 +4,7 @@
 
 #include "kernels/cpu/conv.h"
 #include "kernels/cpu/epilogue.h"
+#include "kernels/cpu/tactic.h"
 #include "runtime/net/binder.h"
 
 namespace nereid::runtime {
@@ -35,6 +36,21 @@ NetBind bind_net_transpose;
 // unit or with few rows, which are bound by reading the matrix. VDPBF16PS does no more a cycle than two FMA pipes, and
 // rounding rows costs: 13.9 ms in f32 against 21.3 in bf16 (MiniLM of 3 layers, 128 tokens, one thread of AVX-512).
 bool pays_in_bf16(const NetBinder& binder, int64_t rows);
+
+// How a product or a convolution is to be done: as the network was told for the problem, else by rule.
+struct Chosen {
+  std::string problem;
+  kernels::Tactic tactic;
+  void note(NetStep& step) const {
+    step.problem = problem;
+    step.tactic = tactic.text();
+  }
+};
+Chosen choose_conv(const NetBinder& binder, const graph::Node& node, const kernels::ConvShape& shape);
+struct ProductSizes {
+  int64_t m, n, k;
+};
+Chosen choose_gemm(const NetBinder& binder, const graph::Node& node, const ProductSizes& sizes);
 
 // The same two in bf16 with f32 activations outside: tried first where the network's precision asks for it.
 Result<std::unique_ptr<NetStep>> bind_low_dense(NetBinder& binder, const graph::Node& node);

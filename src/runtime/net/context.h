@@ -22,6 +22,8 @@ namespace nereid::runtime {
 struct NetProfile {
   std::string label;   // "conv_last %x"
   std::string kernel;  // "conv", "reference"
+  // Of steps that can be done in several ways (kernels/cpu/tactic.h).
+  std::string problem, tactic;
   int64_t total_ns = 0;
 };
 

@@ -92,8 +92,7 @@ std::byte* GraphRunner::place_for(const Plan::Output& output) const {
       const NetValue& v = value(in);
       if (v.kind != NetValue::Kind::kTensor || v.type.dtype == DType::string) continue;
       const auto* first = static_cast<const std::byte*>(v.data);
-      if (first < memory.data() + output.bytes && memory.data() < first + bytes_of(v.type))
-        return output.home;
+      if (first < memory.data() + output.bytes && memory.data() < first + bytes_of(v.type)) return output.home;
     }
     return memory.data();
   }
@@ -249,7 +248,8 @@ void GraphRunner::collect_profile(std::vector<NetProfile>& profile) const {
   for (const auto& [begin, plans] : plans_)
     for (const auto& plan : plans)
       for (size_t i = 0; i < plan->steps.size(); ++i)
-        if (plan->step_ns[i] > 0) profile.push_back({plan->steps[i]->label, plan->steps[i]->kernel, plan->step_ns[i]});
+        if (const NetStep& step = *plan->steps[i]; plan->step_ns[i] > 0)
+          profile.push_back({step.label, step.kernel, step.problem, step.tactic, plan->step_ns[i]});
   for (const auto& [key, runner] : regions_) runner->collect_profile(profile);
 }
 

@@ -9,14 +9,38 @@ std::shared_ptr<const Network> Network::create(graph::Graph graph, std::shared_p
 }
 
 std::shared_ptr<const Network> Network::create(graph::Graph graph, std::shared_ptr<const void> storage, Isa isa,
-                                               NetPrecision precision, const std::vector<Ready>& ready) {
+                                               NetPrecision precision, const std::vector<Ready>& ready,
+                                               NetChoices choices) {
   auto network = std::make_shared<Network>();
   network->precision_ = precision;
   network->graph_ = std::move(graph);
   network->storage_ = std::move(storage);
   network->kernels_ = &kernels::isa_kernels(isa);
+  network->choices_ = std::move(choices);
   for (const Ready& r : ready) network->packed_[{r.data, r.layout}].bytes = r.bytes;
   return network;
+}
+
+std::shared_ptr<const Network> Network::with_choices(NetChoices choices) const {
+  auto network = std::make_shared<Network>();
+  network->graph_ = graph_;
+  network->storage_ = storage_;
+  network->kernels_ = kernels_;
+  network->precision_ = precision_;
+  network->choices_ = std::move(choices);
+  const std::lock_guard lock(mutex_);
+  network->spare_ = packed_;
+  return network;
+}
+
+void Network::forget_spare() const {
+  const std::lock_guard lock(mutex_);
+  spare_.clear();
+}
+
+std::string_view Network::choice(std::string_view problem) const {
+  const auto it = choices_.find(problem);
+  return it != choices_.end() ? std::string_view(it->second) : std::string_view();
 }
 
 Result<const std::byte*> Network::packed(const void* data, std::string_view layout, int64_t bytes,
@@ -25,13 +49,19 @@ Result<const std::byte*> Network::packed(const void* data, std::string_view layo
   const auto key = std::pair(data, std::string(layout));
   const auto it = packed_.find(key);
   if (it != packed_.end() && static_cast<int64_t>(it->second.bytes.size()) == bytes) return it->second.bytes.data();
+  if (auto spare = spare_.find(key); spare != spare_.end()) {
+    Form form = std::move(spare->second);
+    spare_.erase(spare);
+    if (static_cast<int64_t>(form.bytes.size()) == bytes)
+      return packed_.insert_or_assign(key, std::move(form)).first->second.bytes.data();
+  }
   // Kernels may read a few vectors past the end of a panel.
   NEREID_TRY(Buffer memory, Buffer::allocate(static_cast<size_t>(bytes) + 256,
                                              bytes >= (2 << 20) ? PageSize::kHuge : PageSize::kDefault));
   pack(memory.data());
   Form& form = packed_[key];
-  form.memory = std::move(memory);
-  form.bytes = {form.memory.data(), static_cast<size_t>(bytes)};
+  form.bytes = {memory.data(), static_cast<size_t>(bytes)};
+  form.memory = std::make_shared<const Buffer>(std::move(memory));
   return form.bytes.data();
 }
 

@@ -20,6 +20,9 @@
 
 namespace nereid::runtime {
 
+// Problems and the ways to solve them (kernels/cpu/tactic.h), both as text: what was measured to be fastest.
+using NetChoices = std::map<std::string, std::string, std::less<>>;
+
 // In which precision products and convolutions multiply. Sums, and everything else, are f32.
 enum class NetPrecision : uint8_t { kF32, kBF16 };
 
@@ -36,7 +39,15 @@ class Network {
     std::span<const std::byte> bytes;
   };
   static std::shared_ptr<const Network> create(graph::Graph graph, std::shared_ptr<const void> storage, Isa isa,
-                                               NetPrecision precision, const std::vector<Ready>& ready);
+                                               NetPrecision precision, const std::vector<Ready>& ready,
+                                               NetChoices choices = {});
+  // The same network with other choices; what has been packed is shared.
+  std::shared_ptr<const Network> with_choices(NetChoices choices) const;
+  const NetChoices& choices() const { return choices_; }
+  // Lets go of what the network that this one was made from has packed and this one has not asked for.
+  void forget_spare() const;
+  // How a problem is to be solved; empty: by the kernels' rules.
+  std::string_view choice(std::string_view problem) const;
 
   NetPrecision precision() const { return precision_; }
 
@@ -56,12 +67,15 @@ class Network {
   std::shared_ptr<const void> storage_;
   const kernels::IsaKernels* kernels_ = nullptr;
   NetPrecision precision_ = NetPrecision::kF32;
+  NetChoices choices_;
   mutable std::mutex mutex_;
   struct Form {
-    Buffer memory;  // empty if the bytes are somebody else's
+    std::shared_ptr<const Buffer> memory;  // null if the bytes are somebody else's
     std::span<const std::byte> bytes;
   };
-  mutable std::map<std::pair<const void*, std::string>, Form> packed_;
+  using Forms = std::map<std::pair<const void*, std::string>, Form>;
+  mutable Forms packed_;
+  mutable Forms spare_;  // of the network that this one was made from, until they are asked for
 };
 
 }  // namespace nereid::runtime

@@ -18,6 +18,8 @@ class NetStep {
 
   std::string label;   // "conv_last %x"
   std::string kernel;  // "conv.winograd", "reference"
+  // Where there were several ways (kernels/cpu/tactic.h): what was to be solved, and how it is.
+  std::string problem, tactic;
 };
 
 // A kernel with its parameters, whose pointers the plan sets (binder.h).

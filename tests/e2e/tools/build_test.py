@@ -37,12 +37,13 @@ class BuildTest(ProgramTest):
     def test_an_engine_gives_what_the_file_gives(self):
         said = self.nereid_json("build", self.model, "-o", self.engine)
         self.assertGreater(said["file_bytes"], 0)
-        self.assertEqual(self.answers(self.engine)[0], self.answers(self.model)[0])
+        for a, b in zip(self.answers(self.engine)[0], self.answers(self.model)[0]):
+            self.assertAlmostEqual(a, b, places=5)  # kernels were chosen by timing them
 
     def test_the_same_file_gives_the_same_bytes(self):
-        self.nereid("build", self.model, "-o", self.engine, "--quiet")
+        self.nereid("build", self.model, "-o", self.engine, "--quiet", "--level", 0)
         again = self.dir / "again.engine"
-        self.nereid("build", self.model, "-o", again, "--quiet")
+        self.nereid("build", self.model, "-o", again, "--quiet", "--level", 0)
         self.assertEqual(self.engine.read_bytes(), again.read_bytes())
 
     def test_an_engine_runs_on_a_processor_without_what_it_was_built_for_and_says_so(self):

@@ -64,7 +64,7 @@ class TrtexecTest(ProgramTest):
     def test_flags_of_all_releases_are_accepted_and_those_without_effect_said(self):
         # 8.6, 10 and 11 alike.
         flags = ["--fp16", "--int8", "--best", "--workspace=1024", "--memPoolSize=workspace:512", "--explicitBatch",
-                 "--useCudaGraph", "--noDataTransfers", "--useSpinWait", "--builderOptimizationLevel=5", "--timingCacheFile=c",
+                 "--useCudaGraph", "--noDataTransfers", "--useSpinWait", "--builderOptimizationLevel=5", f"--timingCacheFile={self.dir / 'c'}",
                  "--stronglyTyped", "--useDLACore=0", "--allowGPUFallback", "--device=0", "--infStreams=2",
                  "--hardwareCompatibilityLevel=ampere+", "--versionCompatible", "--plugins=p.so", "--staticPlugins=p.so",
                  "--verbose", "--separateProfileRun", "--tilingOptimizationLevel=1", "--noCudaGraph"]
