@@ -6,6 +6,7 @@
 #include "base/progress.h"
 #include "base/table.h"
 #include "cli/bench_report.h"
+#include "compile/mixed_build.h"
 
 namespace nereid::cli {
 namespace {
@@ -76,9 +77,22 @@ void tokenizer_lines(std::string& out, const DescribedTokenizer& t) {
   if (!t.named_templates.empty()) line(out, "  also", fmt::format("{}", fmt::join(t.named_templates, ", ")));
 }
 
+// What was measured when the engine was built, an output a line.
+void accuracy_lines(std::string& out, const Json& certificate) {
+  std::string text = compile::certificate_text(certificate);
+  std::string_view rest = text, name = "accuracy";
+  for (size_t end; (end = rest.find('\n')) != std::string_view::npos; rest.remove_prefix(end + 1), name = "  output")
+    line(out, name, one_line(rest.substr(0, end), 2 * kLongestValue));
+}
+
 void engine_lines(std::string& out, const Description& d) {
-  for (const auto& [key, value] : d.engine.items())
-    if (key != "model") line(out, key, one_line(plain(value), kLongestValue));
+  for (const auto& [key, value] : d.engine.items()) {
+    if (key == "model") continue;
+    if (key == "accuracy" && value.is_object())
+      accuracy_lines(out, value);
+    else
+      line(out, key, one_line(plain(value), kLongestValue));
+  }
   line(out, "checksums",
        !d.checks->verified ? fmt::format("not verified ({} chunks)", d.checks->chunks)
                            : fmt::format("header, sections and {} chunks of weights are sound", d.checks->chunks));

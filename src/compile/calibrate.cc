@@ -44,10 +44,10 @@ Result<TensorRanges> calibrate(const CalibrationRun& run, ThreadPool& pool) {
   NEREID_RETURN_IF_ERROR(passes::run_network_pipeline(wide).status().with("the network that is calibrated"));
   const auto network = runtime::Network::create(std::move(wide), run.storage, run.isa);
   const auto context = runtime::NetContext::create(network, pool);
-  for (int64_t s = 0; s < run.data.size(); ++s) {
+  for (int64_t s = 0; s < run.samples.count; ++s) {
     NEREID_RETURN_IF_ERROR(check_interrupted());
-    NEREID_TRY(const auto values, run.data.read(s));
-    const std::string where = fmt::format("the calibration sample {}", run.data.name(s));
+    NEREID_TRY(const auto values, run.samples.read(s));
+    const std::string where = run.samples.name(s);
     for (size_t i = 0; i < inputs.size(); ++i)
       NEREID_RETURN_IF_ERROR(context->set_input(i, values.find(inputs[i])->second).with(where));
     NEREID_RETURN_IF_ERROR(context->run().with(where));
@@ -55,7 +55,7 @@ Result<TensorRanges> calibrate(const CalibrationRun& run, ThreadPool& pool) {
       const ConstTensorView view = w.is_input ? values.find(w.name)->second.view() : context->output(w.output);
       NEREID_RETURN_IF_ERROR(w.histogram.add(floats(view)).with(fmt::format("{}: the activation '{}'", where, w.name)));
     }
-    if (run.progress) run.progress(s + 1, run.data.size());
+    if (run.progress) run.progress(s + 1, run.samples.count);
   }
   TensorRanges ranges;
   for (const Watched& w : watched) {

@@ -3,22 +3,30 @@
 #pragma once
 
 #include <functional>
+#include <map>
 #include <memory>
 #include <set>
 #include <string>
 
 #include "base/cpu_info.h"
 #include "base/thread_pool.h"
-#include "compile/calibration_data.h"
 #include "compile/calibration_table.h"
 #include "graph/graph.h"
+#include "ops/datum.h"
 
 namespace nereid::compile {
+
+// Values for all inputs, sample by sample, and what one calls a sample ("the calibration sample a.npy").
+struct SampleSource {
+  int64_t count = 0;
+  std::function<Result<std::map<std::string, ops::Datum, std::less<>>>(int64_t index)> read;
+  std::function<std::string(int64_t index)> name;
+};
 
 struct CalibrationRun {
   const graph::Graph& graph;            // before lowering (passes/quantize_layers.h)
   std::shared_ptr<const void> storage;  // of its constants
-  const CalibrationData& data;
+  const SampleSource& samples;
   std::set<std::string> activations;  // f32 values of the graph
   RangeMethod method;
   Isa isa = Isa::baseline;

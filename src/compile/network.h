@@ -50,6 +50,7 @@ struct OpenedNetwork {
   std::vector<import::onnx::SourceWeight> weights;  // of the ONNX file
   passes::Report passes;
   std::vector<std::string> warnings;  // full sentences
+  std::string certificate;            // what is known of its accuracy, as JSON (mixed_build.h); empty: nothing
   int64_t nodes_imported = 0, nodes_optimised = 0;
   double import_ms = 0, optimise_ms = 0;
 };

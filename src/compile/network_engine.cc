@@ -215,6 +215,9 @@ Result<NetworkBuild> write_network(OpenedNetwork opened, const std::string& sour
                {"aliases", constants.aliases()},
                {"refit", refit_info(build.opened, options)}};
   if (options.strip_weights) info[kStrippedKey] = true;
+  if (const std::string& certificate = build.opened.certificate; !certificate.empty()) {
+    NEREID_TRY(info["accuracy"], parse_json(certificate));
+  }
   if (Json tactics = build.choices.engine_info(); !tactics.is_null()) info["tactics"] = std::move(tactics);
   if (interrupted()) return cancelled("stopped while writing the engine; nothing was written");
   NEREID_RETURN_IF_ERROR(writer.commit(std::move(info), graph::print(build.opened.network->graph(), kText), ""));

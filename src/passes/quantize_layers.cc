@@ -168,6 +168,14 @@ Result<Report> prepare_quantization(graph::Graph& graph, const std::set<std::str
   return run_network_pipeline(graph, options);
 }
 
+bool has_codes(const graph::Graph& graph) {
+  static constexpr std::string_view kOps[] = {"quantize_linear", "dequantize_linear", "dynamic_quantize_linear",
+                                              "matmul_integer",  "conv_integer",      "qlinear_matmul",
+                                              "qlinear_conv"};
+  return std::ranges::any_of(
+      graph.order(), [&](NodeId id) { return std::ranges::find(kOps, graph.node(id).op->name) != std::end(kOps); });
+}
+
 std::vector<QuantizableLayer> quantizable_layers(const graph::Graph& graph) {
   std::vector<QuantizableLayer> layers;
   for (const NodeId id : graph.order()) {

@@ -32,6 +32,9 @@ struct ActivationRange {
 // is quantised is what will be multiplied. `disabled`: passes that the caller leaves out.
 Result<Report> prepare_quantization(graph::Graph& graph, const std::set<std::string, std::less<>>& disabled = {});
 
+// Whether the network is quantised already, in part or all of it: numbers become codes, or codes numbers.
+bool has_codes(const graph::Graph& graph);
+
 // In the graph's order.
 std::vector<QuantizableLayer> quantizable_layers(const graph::Graph& graph);
 
