@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // nereid build: an ONNX file made into an engine.
+#include <filesystem>
 #include <functional>
 #include <optional>
 
@@ -9,6 +10,7 @@
 #include "cli/command.h"
 #include "cli/model_path.h"
 #include "cli/options.h"
+#include "cli/precision_options.h"
 #include "compile/infer_inputs.h"
 #include "compile/network_engine.h"
 
@@ -57,8 +59,9 @@ nlohmann::ordered_json choices_json(const compile::KernelChoices& choices) {
           {"tune_ms", choices.tune_ms}, {"from_cache", choices.from_cache}, {"layers", std::move(layers)}};
 }
 
-std::string report_json(const compile::NetworkBuild& build, const std::string& engine) {
-  const nlohmann::ordered_json json = {{"engine", engine},
+std::string report_json(const compile::NetworkBuild& build, const std::string& engine,
+                        const std::optional<compile::MixedBuild>& mixed) {
+  nlohmann::ordered_json json = {{"engine", engine},
                                        {"build_ms", build.build_ms},
                                        {"import_ms", build.opened.import_ms},
                                        {"optimise_ms", build.opened.optimise_ms},
@@ -69,6 +72,7 @@ std::string report_json(const compile::NetworkBuild& build, const std::string& e
                                        {"packed_bytes", build.packed_bytes},
                                        {"notes", build.notes},
                                        {"choices", choices_json(build.choices)}};
+  if (mixed) json["precision"] = mixed_json(*mixed);
   return json.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
@@ -85,11 +89,21 @@ std::string report_text(const compile::NetworkBuild& build, const std::string& e
   return text + fmt::format("{}: {}, built in {:.2f} s\n", engine, megabytes(build.file_bytes), build.build_ms / 1e3);
 }
 
+// The engine of a network whose layers have precisions of their own.
+Result<compile::NetworkBuild> build_mixed(const std::string& path, const std::string& engine,
+                                          const compile::NetworkOptions& options, const PrecisionOptions& precisions,
+                                          ThreadPool& pool, Stages& stages, std::optional<compile::MixedBuild>& mixed) {
+  NEREID_TRY(const compile::MixedOptions wanted, precisions.mixed());
+  NEREID_TRY(mixed, compile::open_mixed(path, options, wanted, pool, std::ref(stages)));
+  return compile::write_network(mixed->opened, std::filesystem::path(path).filename().string(), engine, options, pool,
+                                std::ref(stages));
+}
+
 }  // namespace
 
 int build_command(Arguments args) {
   CLI::App app("Makes an engine of an ONNX file: imported, optimised, its weights packed.", "nereid build");
-  std::string model, engine, precision = "f32";
+  std::string model, engine;
   std::vector<std::string> shapes;
   int threads = 0, level = 3;
   std::string timing_cache;
@@ -98,7 +112,7 @@ int build_command(Arguments args) {
   app.add_option("-o,--output", engine, "the engine file to write")->required();
   add_texts(app, "--shapes,--opt-shapes", shapes,
             "NAME:1x3x224x224,NAME:...; fixes sizes that the file leaves open; repeatable");
-  app.add_option("--precision", precision, "what products and convolutions multiply in: f32 or bf16 (sums are f32)");
+  const PrecisionOptions precisions(app);
   app.add_option("--threads", threads, "how many threads compute; 0: as many as there are cores");
   app.add_option("--level", level, "0 to 5: how long kernels are timed against each other; 0: chosen by rule")
       ->check(CLI::Range(0, 5));
@@ -115,7 +129,8 @@ int build_command(Arguments args) {
   if (!path.is_ok()) return fail(path.status());
   const auto sizes = compile::parse_input_shapes(shapes);
   if (!sizes.is_ok()) return fail(sizes.status());
-  const auto multiply_in = compile::precision_from_name(precision);
+  const Result<runtime::NetPrecision> multiply_in =
+      precisions.is_mixed() ? Result<runtime::NetPrecision>(runtime::NetPrecision::kF32) : precisions.precision();
   if (!multiply_in.is_ok()) return fail(multiply_in.status());
   ThreadPool pool({.threads = threads});
   const compile::NetworkOptions options{.import = {.shapes = *sizes, .overridden = {}},
@@ -126,11 +141,16 @@ int build_command(Arguments args) {
                                         .timing_cache = timing_cache,
                                         .strip_weights = strip};
   Stages stages(quiet || json);
-  const Result<compile::NetworkBuild> build = compile::build_network(*path, engine, options, pool, std::ref(stages));
+  std::optional<compile::MixedBuild> mixed;
+  const Result<compile::NetworkBuild> build =
+      precisions.is_mixed() ? build_mixed(*path, engine, options, precisions, pool, stages, mixed)
+                            : compile::build_network(*path, engine, options, pool, std::ref(stages));
   if (!build.is_ok()) return fail(build.status());
   for (const std::string& warning : build->opened.warnings) log_warn("{}", warning);
   if (quiet) return kDone;
-  const Status written = write_out(json ? report_json(*build, engine) : report_text(*build, engine, explain));
+  const Status written =
+      write_out(json ? report_json(*build, engine, mixed)
+                     : (mixed ? mixed_text(*mixed, explain) : "") + report_text(*build, engine, explain));
   return written.is_ok() ? kDone : fail(written);
 }
 

@@ -9,10 +9,12 @@
 
 #include "base/atomic_file.h"
 #include "base/clock.h"
+#include "base/file.h"
 #include "base/progress.h"
 #include "cli/answer.h"
 #include "cli/compat/trtexec_report.h"
 #include "cli/version.h"
+#include "compile/mixed_build.h"
 #include "compile/model_kind.h"
 #include "compile/network_refit.h"
 
@@ -100,6 +102,13 @@ class TempFolder {
   std::string path_;
 };
 
+std::vector<std::string> split_lines(std::string_view text) {
+  std::vector<std::string> lines;
+  for (size_t end; (end = text.find('\n')) != std::string_view::npos; text.remove_prefix(end + 1))
+    lines.emplace_back(text.substr(0, end));
+  return lines;
+}
+
 class Trtexec {
  public:
   Trtexec(const TrtexecOptions& options, Log& log) : o_(options), log_(log) {}
@@ -123,14 +132,18 @@ class Trtexec {
       const std::string refitted = folder ? folder->path() + "/refitted.engine" : o_.save_engine;
       NEREID_RETURN_IF_ERROR(refit(refitted, pool));
       model = refitted;
-    } else if (!o_.save_engine.empty()) {
-      NEREID_RETURN_IF_ERROR(build(pool));
-      if (o_.dump_refit) NEREID_RETURN_IF_ERROR(tell_weights(o_.save_engine));
+    } else if (!o_.save_engine.empty() || (o_.int8 && o_.load_engine.empty())) {
+      if (o_.save_engine.empty()) {
+        NEREID_TRY(folder, TempFolder::create());
+      }
+      const std::string built = folder ? folder->path() + "/int8.engine" : o_.save_engine;
+      NEREID_RETURN_IF_ERROR(build(built, pool));
+      if (o_.dump_refit) NEREID_RETURN_IF_ERROR(tell_weights(built));
       // An engine without weights cannot run: the file can.
-      if (!o_.strip) model = o_.save_engine;
+      if (!o_.strip) model = built;
     }
     NEREID_RETURN_IF_ERROR(log_.flush());
-    if (o_.skip_inference && o_.save_engine.empty()) {
+    if (o_.skip_inference && o_.save_engine.empty() && !folder) {
       NEREID_TRY(const compile::OpenedNetwork opened, compile::open_network(model, network_options(), pool));
       log_.info(fmt::format("Engine built in {:.6g} sec.", (opened.import_ms + opened.optimise_ms) / 1e3));
       return Status::ok();
@@ -158,21 +171,38 @@ class Trtexec {
   }
 
   void tell_options(int threads) {
-    log_.lines({"=== Model Options ===", fmt::format("Format: {}", o_.onnx.empty() ? "*" : "ONNX"),
-                fmt::format("Model: {}", o_.onnx), "",
-                "=== Build Options ===", o_.bf16 ? "Precision: FP32+BF16" : "Precision: FP32",
-                fmt::format("Builder optimization level: {}", o_.level),
-                fmt::format("timingCacheFile: {}", o_.timing_cache), fmt::format("Save engine: {}", o_.save_engine),
-                fmt::format("Load engine: {}", o_.load_engine), "",
-                "=== Inference Options ===", fmt::format("Iterations: {}", o_.iterations),
-                fmt::format("Duration: {:g}s (+ {:g}ms warm up)", o_.duration_s, o_.warmup_ms), "",
-                "=== Device Information ===",
-                fmt::format("Selected Device: this machine's CPU, {} thread{}", threads, threads == 1 ? "" : "s"), ""});
+    log_.lines(
+        {"=== Model Options ===", fmt::format("Format: {}", o_.onnx.empty() ? "*" : "ONNX"),
+         fmt::format("Model: {}", o_.onnx), "",
+         "=== Build Options ===", fmt::format("Precision: FP32{}{}", o_.bf16 ? "+BF16" : "", o_.int8 ? "+INT8" : ""),
+         fmt::format("Calibration: {}", !o_.calib.empty() ? o_.calib
+                                        : o_.int8         ? "Dynamic"
+                                                          : ""),
+         fmt::format("Builder optimization level: {}", o_.level), fmt::format("timingCacheFile: {}", o_.timing_cache),
+         fmt::format("Save engine: {}", o_.save_engine), fmt::format("Load engine: {}", o_.load_engine), "",
+         "=== Inference Options ===", fmt::format("Iterations: {}", o_.iterations),
+         fmt::format("Duration: {:g}s (+ {:g}ms warm up)", o_.duration_s, o_.warmup_ms), "",
+         "=== Device Information ===",
+         fmt::format("Selected Device: this machine's CPU, {} thread{}", threads, threads == 1 ? "" : "s"), ""});
   }
 
-  Status build(ThreadPool& pool) {
+  // A network that says itself where it is int8 is left as it is; ranges of random inputs are for timing, as there.
+  Result<compile::NetworkBuild> build_int8(const std::string& engine, ThreadPool& pool) {
+    if (!o_.calib.empty()) NEREID_RETURN_IF_ERROR(file_info(o_.calib).status().with("--calib"));
+    NEREID_TRY(const compile::MixedBuild mixed,
+               compile::open_mixed(o_.onnx, network_options(),
+                                   {.int8 = true, .calib_cache = o_.calib, .random_ranges = o_.calib.empty()}, pool));
+    for (const std::string& remark : mixed.remarks) log_.warn(remark);
+    if (o_.calib.empty())
+      log_.warn("The ranges of int8 come from random inputs: times are real, answers are not. Give --calib=FILE.");
+    log_.lines(split_lines("Accuracy " + compile::certificate_text(mixed.certificate)));
+    return compile::write_network(mixed.opened, std::filesystem::path(o_.onnx).filename().string(), engine,
+                                  network_options(), pool);
+  }
+
+  Status build(const std::string& engine, ThreadPool& pool) {
     NEREID_TRY(const compile::NetworkBuild built,
-               compile::build_network(o_.onnx, o_.save_engine, network_options(), pool));
+               o_.int8 ? build_int8(engine, pool) : compile::build_network(o_.onnx, engine, network_options(), pool));
     for (const std::string& warning : built.opened.warnings) log_.warn(warning);
     for (const std::string& note : built.notes) log_.warn(note);
     if (o_.verbose) log_.raw(built.opened.passes.to_text() + built.choices.to_text());

@@ -123,6 +123,20 @@ const std::map<std::string_view, Setter>& setters() {
       {"--cpuThreads", number_into<int>(&O::threads, 0)},
       {"--isa", text_into(&O::isa)},
       {"--bf16", flag_into(&O::bf16)},
+      {"--fp16",
+       [](O& o, std::string_view, std::string_view) {
+         o.bf16 = true;
+         o.remarks.emplace_back("--fp16: processors multiply bf16, not f16; what may be bf16 is");
+         return Status::ok();
+       }},
+      {"--int8", flag_into(&O::int8)},
+      {"--best",
+       [](O& o, std::string_view, std::string_view) {
+         o.bf16 = true;
+         o.int8 = true;
+         return Status::ok();
+       }},
+      {"--calib", text_into(&O::calib)},
       {"--builderOptimizationLevel",
        [](O& o, std::string_view flag, std::string_view value) {
          NEREID_RETURN_IF_ERROR(read_number(flag, value, 0, &o.level));

@@ -25,6 +25,8 @@ struct TrtexecOptions {
   std::string timing_cache;
   std::string isa;
   bool bf16 = false;  // products and convolutions may multiply in it
+  bool int8 = false;  // and in int8: with the ranges of `calib`, a cache, or of random inputs
+  std::string calib;
   bool skip_inference = false, verbose = false, help = false;
   bool detailed = false;  // --profilingVerbosity=detailed
   bool dump_output = false, dump_profile = false, dump_layers = false;

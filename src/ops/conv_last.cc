@@ -13,7 +13,7 @@ constexpr ArgSpec kInputs[] = {
 constexpr ArgSpec kOutputs[] = {{.name = "y"}};
 constexpr AttrSpec kAttrs[] = {kEpilogueActivation,   kEpilogueAlpha, kWindowAutoPad,   kEpilogueBeta,
                                kWindowDilations,      kConvGroup,     kConvKernelShape, kWindowPads,
-                               kEpilogueResidualLast, kWindowStrides};
+                               kEpiloguePrecision,    kEpilogueResidualLast, kWindowStrides};
 constexpr AttrSpec kTransposeAttrs[] = {kEpilogueActivation, kEpilogueAlpha, kWindowAutoPad,        kEpilogueBeta,
                                         kWindowDilations,    kConvGroup,     kConvKernelShape,      kConvOutputPadding,
                                         kConvOutputShape,    kConvCut,       kEpilogueResidualLast, kWindowStrides};

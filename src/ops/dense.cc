@@ -12,6 +12,7 @@ constexpr ArgSpec kOutputs[] = {{.name = "y"}};
 constexpr AttrSpec kAttrs[] = {kEpilogueActivation,
                                kEpilogueAlpha,
                                kEpilogueBeta,
+                               kEpiloguePrecision,
                                kEpilogueResidualLast,
                                {"transposed", AttrSpec::Kind::kBool, "false", "w is [N, K]; else [K, N]"}};
 

@@ -34,6 +34,9 @@ inline constexpr AttrSpec kEpilogueAlpha = {"alpha", AttrSpec::Kind::kFloat, "1.
                                             "the activation's first parameter: of clip the least value"};
 inline constexpr AttrSpec kEpilogueBeta = {"beta", AttrSpec::Kind::kFloat, "0.0",
                                            "its second parameter: of clip the largest value"};
+inline constexpr AttrSpec kEpiloguePrecision = {
+    "precision", AttrSpec::Kind::kString, "\"\"",
+    "what is multiplied in: f32, or bf16 with sums in f32; empty: what the network says"};
 inline constexpr AttrSpec kEpilogueResidualLast = {
     "residual_last", AttrSpec::Kind::kBool, "false",
     "the residual is added to what the activation gives; else to what it takes"};

@@ -22,27 +22,37 @@ Chosen choose(const NetBinder& binder, const Problem& problem, const Tactic& rul
   return chosen;
 }
 
+// What a layer says for itself goes before what the network says.
+bool may_be_bf16(const NetBinder& binder, const graph::Node& node) {
+  const std::string& own = node.attrs.text("precision");
+  return own.empty() ? binder.network().precision() == NetPrecision::kBF16 : own == "bf16";
+}
+// A layer that says bf16 was found to be right and fast in it; a network's bf16 is a wish, and the rule knows better.
+bool wants_bf16(const NetBinder& binder, const graph::Node& node, int64_t rows) {
+  return node.attrs.text("precision") == "bf16" || pays_in_bf16(binder, rows);
+}
+
 }  // namespace
 
-Chosen choose_conv(const NetBinder& binder, const graph::Node&, const kernels::ConvShape& s) {
+Chosen choose_conv(const NetBinder& binder, const graph::Node& node, const kernels::ConvShape& s) {
   Problem problem;
   problem.is_conv = true;
   problem.conv = s;
   // Depthwise convolutions are bound by memory: bf16 has nothing to give them.
-  problem.may_be_bf16 = binder.network().precision() == NetPrecision::kBF16 && !kernels::low_conv_is_depthwise(s);
+  problem.may_be_bf16 = may_be_bf16(binder, node) && !kernels::low_conv_is_depthwise(s);
   Tactic rule{.way = kernels::way_of(kernels::choose_conv_algorithm(s)), .blocking = {}};
-  if (problem.may_be_bf16 && pays_in_bf16(binder, s.batch * s.out_h * s.out_w)) rule.way = Way::kBF16;
+  if (problem.may_be_bf16 && wants_bf16(binder, node, s.batch * s.out_h * s.out_w)) rule.way = Way::kBF16;
   return choose(binder, problem, rule);
 }
 
-Chosen choose_gemm(const NetBinder& binder, const graph::Node&, const ProductSizes& sizes) {
+Chosen choose_gemm(const NetBinder& binder, const graph::Node& node, const ProductSizes& sizes) {
   Problem problem;
-  problem.may_be_bf16 = binder.network().precision() == NetPrecision::kBF16;
+  problem.may_be_bf16 = may_be_bf16(binder, node);
   problem.m = sizes.m;
   problem.n = sizes.n;
   problem.k = sizes.k;
   Tactic rule;
-  if (problem.may_be_bf16 && pays_in_bf16(binder, sizes.m)) rule.way = Way::kBF16;
+  if (problem.may_be_bf16 && wants_bf16(binder, node, sizes.m)) rule.way = Way::kBF16;
   return choose(binder, problem, rule);
 }
 
