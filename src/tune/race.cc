@@ -61,19 +61,22 @@ class Race {
   }
 
   Status warm_up() {
-    std::vector<double> once(entrants_.size());
+    std::vector<double>& once = warm_;
+    once.resize(entrants_.size());
     for (size_t i = 0; i < entrants_.size(); ++i) {
       NEREID_RETURN_IF_ERROR(check_interrupted());
       timed(i, 1);
       once[i] = std::max(timed(i, 1), 1.0);
-      // One run of a short one is too easily disturbed.
-      if (once[i] < static_cast<double>(rules_.batch_ns)) once[i] = std::max(std::min(once[i], timed(i, 1)), 1.0);
       runs_[i] =
           std::clamp(static_cast<int64_t>(static_cast<double>(rules_.batch_ns) / once[i]), int64_t{1}, kMostRuns);
-      result_.racers[i].best_ns = once[i];
     }
     const double limit = *std::ranges::min_element(once) * (1 + slack_after(0));
-    for (size_t i = 1; i < entrants_.size(); ++i) result_.racers[i].given_up = once[i] > limit;
+    for (size_t i = 1; i < entrants_.size(); ++i) {
+      // One run is easily disturbed: who seems hopeless gets two more chances.
+      for (int chances = 2; chances > 0 && once[i] > limit; --chances) once[i] = std::min(once[i], timed(i, 1));
+      result_.racers[i].given_up = once[i] > limit;
+      result_.racers[i].best_ns = std::max(once[i], 1.0);
+    }
     // Warm-up counts for nobody who goes on.
     for (Racer& racer : result_.racers)
       if (!racer.given_up) racer.best_ns = kNever;
@@ -97,18 +100,27 @@ class Race {
 
   size_t leader() const {
     size_t best = 0;
-    for (size_t i = 1; i < entrants_.size(); ++i)
-      if (handicapped(entrants_[i], result_.racers[i]) < handicapped(entrants_[best], result_.racers[best])) best = i;
+    for (size_t i = 1; i < entrants_.size(); ++i) {
+      const Racer& racer = result_.racers[i];
+      if (racer.batch_ns.empty()) continue;  // it left in the warm-up
+      if (handicapped(entrants_[i], racer) < handicapped(entrants_[best], result_.racers[best])) best = i;
+    }
     return best;
   }
 
   void drop_the_hopeless() {
     const size_t first = leader();
-    const double limit = handicapped(entrants_[first], result_.racers[first]) * (1 + slack_after(result_.rounds));
+    const Racer& leading = result_.racers[first];
+    // On a noisy machine least times take longer to be found.
+    const double noise = least(leading.batch_ns, leading.batch_ns.size() / 2) / leading.best_ns - 1;
+    const double limit = handicapped(entrants_[first], leading) * (1 + slack_after(result_.rounds) + noise);
     for (size_t i = 0; i < entrants_.size(); ++i) {
-      // The default is what others are compared with, round by round: it stays until that is settled.
-      if (i == 0 && result_.rounds < rules_.rounds_least) continue;
-      if (handicapped(entrants_[i], result_.racers[i]) > limit) result_.racers[i].given_up = true;
+      Racer& racer = result_.racers[i];
+      const double time = std::min(racer.best_ns, warm_[i]) * (1 + entrants_[i].handicap);
+      // The default is what others are compared with: it stays until that is settled.
+      const int enough = time > 1.5 * limit ? rules_.rounds_least : 2 * rules_.rounds_least;
+      if (i == 0 && result_.rounds < enough) continue;
+      racer.given_up = racer.given_up || time > limit;
     }
   }
 
@@ -144,6 +156,7 @@ class Race {
   const Clock& clock_;
   const RaceRules& rules_;
   std::vector<int64_t> runs_;  // of a batch
+  std::vector<double> warm_;   // of one run, in the warm-up
   RaceResult result_;
 };
 
