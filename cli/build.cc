@@ -7,6 +7,7 @@
 #include "base/log.h"
 #include "base/progress.h"
 #include "cli/answer.h"
+#include "cli/build_report.h"
 #include "cli/command.h"
 #include "cli/model_path.h"
 #include "cli/options.h"
@@ -106,7 +107,7 @@ int build_command(Arguments args) {
   std::string model, engine;
   std::vector<std::string> shapes;
   int threads = 0, level = 3;
-  std::string timing_cache;
+  std::string timing_cache, page;
   bool json = false, quiet = false, explain = false, strip = false;
   app.add_option("MODEL", model, "an ONNX file")->required();
   app.add_option("-o,--output", engine, "the engine file to write")->required();
@@ -121,6 +122,8 @@ int build_command(Arguments args) {
   app.add_flag("--explain", explain,
                "what every pass did and what it refused, and each kernel that was chosen, with reasons");
   app.add_flag("--strip", strip, "leave the weights out of the engine; `nereid refit` puts them in");
+  app.add_option("--report", page,
+                 "FILE.html: a page with the graph before and after, and each layer's time and kernel");
   app.add_flag("--json", json, "one JSON object on stdout");
   app.add_flag("--quiet", quiet, "nothing on stdout");
   if (const auto code = parse(app, args)) return *code;
@@ -140,6 +143,8 @@ int build_command(Arguments args) {
                                         .level = level,
                                         .timing_cache = timing_cache,
                                         .strip_weights = strip};
+  Result<BuildReport> report = BuildReport::create(page);
+  if (!report.is_ok()) return fail(report.status());
   Stages stages(quiet || json);
   std::optional<compile::MixedBuild> mixed;
   const Result<compile::NetworkBuild> build =
@@ -147,6 +152,8 @@ int build_command(Arguments args) {
                             : compile::build_network(*path, engine, options, pool, std::ref(stages));
   if (!build.is_ok()) return fail(build.status());
   for (const std::string& warning : build->opened.warnings) log_warn("{}", warning);
+  if (const Status reported = report->write(*path, options, *build, build->choices.layers, pool); !reported.is_ok())
+    return fail(reported.with("the report"));
   if (quiet) return kDone;
   const Status written =
       write_out(json ? report_json(*build, engine, mixed)

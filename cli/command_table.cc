@@ -13,6 +13,7 @@ int check_command(Arguments args);
 int detokenize_command(Arguments args);
 int doctor_command(Arguments args);
 int eval_command(Arguments args);
+int explain_command(Arguments args);
 int infer_command(Arguments args);
 int inspect_command(Arguments args);
 int models_command(Arguments args);
@@ -20,6 +21,7 @@ int refit_command(Arguments args);
 int run_command(Arguments args);
 int template_command(Arguments args);
 int tokenize_command(Arguments args);
+int view_command(Arguments args);
 
 namespace {
 
@@ -33,6 +35,8 @@ constexpr Command kCommands[] = {
     {"infer", "runs a model once: inputs from files, outputs into files", infer_command},
     {"check", "compares a network layer by layer with another way to compute it", check_command},
     {"inspect", "tells what is in a model or an engine", inspect_command},
+    {"explain", "tells what the passes did to a network, and which kernel each layer got and why", explain_command},
+    {"view", "writes a page that shows a model's graph before and after the passes", view_command},
     {"tokenize", "turns text into token ids", tokenize_command},
     {"detokenize", "turns token ids into text", detokenize_command},
     {"template", "writes the prompt that a chat template makes of messages", template_command},

@@ -134,12 +134,12 @@ class Canvas {
     g.append(svg("title", {}, [label, name, type, note].filter(Boolean).join("\n")));
     const left = box.end ? 18 : 13;
     if (box.end) {
-      g.append(svg("text", {class: "name", x: left, y: 16}, shortened(name, 26)), svg("text", {class: "type", x: left, y: 29}, shortened(type, 26)));
+      g.append(svg("text", {class: "name", x: left, y: 16}, shortened(name, 28)), svg("text", {class: "type", x: left, y: 29}, shortened(type, 28)));
       return g;
     }
     g.append(svg("text", {class: "op", x: left, y: 19}, shortened(label, side ? Math.floor((box.w - 30 - 6.5 * side.length) / 7.9) : 24)));
     if (side) g.append(svg("text", {class: "side", x: box.w - 10, y: 19}, side));
-    g.append(svg("text", {class: "name", x: left, y: 34}, shortened(name, note ? 27 : 30)), svg("text", {class: "type", x: left, y: 48}, shortened(type, 30)));
+    g.append(svg("text", {class: "name", x: left, y: 34}, shortened(name, note ? 30 : 33)), svg("text", {class: "type", x: left, y: 48}, shortened(type, 33)));
     return g;
   }
 

@@ -56,7 +56,7 @@ function nodeDetails(node, {go, open, clear}) {
     ...section("Cost", layer && costLines(layer).children.length ? costLines(layer) : null),
     ...section("Kernel", layer && kernelLines(layer).children.length ? kernelLines(layer) : null),
     ...section("Sizes in this run", sizes && sizes !== declared ? element("code", {}, sizes) : null),
-    ...section("Graphs inside", ...node.regions.map(path => element("p", {}, element("button", {class: "link", onclick: () => open(path)}, `Open ${path.split("/").slice(-2)[0]}: ${GRAPHS[graph.stage].get(path).name}`)))),
+    ...section("Graphs inside", ...node.regions.map(path => element("p", {}, element("button", {class: "link", onclick: () => open(path)}, `Open ${GRAPHS[graph.stage].get(path).name || path}`)))),
     ...section("Attributes", attributes.length ? lines(...attributes.map(([name, text]) => [name, element("code", {}, text)])) : null),
     ...section("Inputs", element("ul", {}, ...node.in.map(value => valueItem(graph, value, "in", go)).filter(Boolean))),
     ...section("Results", element("ul", {}, ...node.out.map(value => valueItem(graph, value, "out", go)).filter(Boolean))),

@@ -112,11 +112,9 @@ const keepPlace = () => { if (view() && view().picture) view().at = {...canvas.v
 function openStage(stage, path) {
   keepPlace();
   state.stage = stage;
-  const steps = (path || "").split("/").slice(0, -1), views = [newView(GRAPHS[stage].get(""))];
-  for (let n = 2; n <= steps.length; n += 2) {
-    const inner = GRAPHS[stage].get(steps.slice(0, n).join("/") + "/");
-    if (inner) views.push(newView(inner));
-  }
+  // The graphs around it are those whose paths begin as its own does.
+  const around = GRAPHS[stage].has(path) ? [...GRAPHS[stage].keys()].filter(one => path.startsWith(one)).sort((a, b) => a.length - b.length) : [""];
+  const views = around.map(one => newView(GRAPHS[stage].get(one)));
   const last = views[views.length - 1];
   if (state.grouped !== undefined) last.grouped = state.grouped;
   const known = state.kept && state.kept[`${stage} ${last.graph.path} ${last.grouped}`];

@@ -57,13 +57,13 @@ function pictureOf(view) {
   const endOf = new Map();
   const end = (value, what) => {
     const key = what + value;
-    if (!endOf.has(key)) endOf.set(key, add({end: what, value, w: 190, h: 38}));
+    if (!endOf.has(key)) endOf.set(key, add({end: what, value, w: 210, h: 38}));
     return endOf.get(key);
   };
   if (!view.nodes) graph.inputs.forEach(value => end(value, "input"));
   const list = grouped ? groupNodes(nodes, view.prefix) : nodes.map(node => ({nodes: [node]}));
   for (const group of list) {
-    const box = group.nodes.length === 1 ? add({node: group.nodes[0], w: 212, h: 56}) : add({group, w: 212, h: 56});
+    const box = group.nodes.length === 1 ? add({node: group.nodes[0], w: 232, h: 56}) : add({group, w: 232, h: 56});
     group.nodes.forEach(node => boxOf.set(node.index, box));
   }
   const lines = [], known = new Set();

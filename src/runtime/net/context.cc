@@ -119,6 +119,12 @@ void NetContext::set_profiling(bool on) {
   impl_->profiling = on;
 }
 
+std::vector<NetLayer> NetContext::layers() const {
+  std::vector<NetLayer> out;
+  impl_->runner->collect_layers("", out);
+  return out;
+}
+
 std::vector<NetProfile> NetContext::profile() const {
   std::vector<NetProfile> out;
   impl_->runner->collect_profile(out);

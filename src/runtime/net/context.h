@@ -27,6 +27,18 @@ struct NetProfile {
   int64_t total_ns = 0;
 };
 
+// A node of the network's graph, or of a graph inside one of its nodes, as the last run had it.
+struct NetLayer {
+  std::string path;  // of the graph around it: "" the network's own, else "RESULT/INDEX/" for each node around (text.h)
+  const graph::Graph* graph = nullptr;  // that the node is in; lives as long as the network
+  graph::NodeId node;
+  std::string kernel;           // "" without a step: another name for its input, known from sizes, or runs graphs
+  std::string note;             // why no kernel took it
+  std::string problem, tactic;  // as in NetProfile
+  int64_t total_ns = 0;
+  std::vector<ops::TensorType> inputs, outputs;  // concrete; those of what never ran or is absent are unranked
+};
+
 class NetContext {
  public:
   static std::unique_ptr<NetContext> create(std::shared_ptr<const Network> network, ThreadPool& pool);
@@ -60,6 +72,8 @@ class NetContext {
   // Per-step wall time of the next runs, summed.
   void set_profiling(bool on);
   std::vector<NetProfile> profile() const;
+  // Every node in execution order, those of regions that ran after the node around them.
+  std::vector<NetLayer> layers() const;
 
  private:
   NetContext();

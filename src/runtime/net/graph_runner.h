@@ -30,6 +30,7 @@ class GraphRunner {
   void set_stop(const std::atomic<bool>* stop) { stop_ = stop; }
   void collect_notes(std::vector<std::string>& notes) const;
   void collect_profile(std::vector<NetProfile>& profile) const;
+  void collect_layers(const std::string& path, std::vector<NetLayer>& layers) const;
   int64_t memory_bytes() const;
 
   static ops::Datum copy(const NetValue& value);

@@ -343,10 +343,15 @@ class Planner final : public NetBinder {
       scratch_fields_.resize(scratch);
       plan_->notes.push_back(
           fmt::format("{} runs on its reference evaluator: {}", node.op->name, step.status().message()));
-      return bind_net_reference(*this, node);
+      return bind_reference(node, step.status().message());
     }
     plan_->notes.push_back(fmt::format("{} runs on its reference evaluator: there is no kernel for it", node.op->name));
-    return bind_net_reference(*this, node);
+    return bind_reference(node, "there is no kernel for it");
+  }
+  Result<std::unique_ptr<NetStep>> bind_reference(const graph::Node& node, std::string reason) {
+    NEREID_TRY(std::unique_ptr<NetStep> step, bind_net_reference(*this, node));
+    step->note = std::move(reason);
+    return step;
   }
 
   Status bind_steps() {

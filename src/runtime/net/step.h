@@ -18,6 +18,7 @@ class NetStep {
 
   std::string label;   // "conv_last %x"
   std::string kernel;  // "conv.winograd", "reference"
+  std::string note;    // of a reference evaluator: why no kernel took the node
   // Where there were several ways (kernels/cpu/tactic.h): what was to be solved, and how it is.
   std::string problem, tactic;
 };
