@@ -62,11 +62,12 @@ CASES = [
     gather(4, 11, 64, 32, True, [[0, 3], [10, 10]]), gather(8, 11, 64, 32, True, [-1]),
     gather(4, 6, 32, 16, False, [5, 0, 1]),
     gemm("Relu"), gemm("LeakyRelu", activation_alpha=0.3, alpha=0.5, beta=2.0),
+    ("CDist", ["x", "w"], {"x": normal(5, 9), "w": normal(7, 9)}, {}, {"metric": "euclidean"}),
     ("Inverse", ["x"], {"x": normal(3, 6, 6)}, {}, {}),
     ("QuickGelu", ["x"], {"x": normal(4, 9)}, {}, {"alpha": 1.5}),
     ("BiasGelu", ["x", "b"], {"x": normal(4, 9), "b": normal(9)}, {}, {}),
     ("FastGelu", ["x", "b"], {"x": normal(4, 9), "b": normal(9)}, {}, {}),
-    ("FusedMatMul", ["x", "y"], {"x": normal(2, 5, 4), "y": normal(2, 3, 5)}, {},
+    ("FusedMatMul", ["x", "w"], {"x": normal(2, 5, 4), "w": normal(2, 3, 5)}, {},
      {"transA": 1, "transB": 1, "alpha": 0.25}),
 ]
 

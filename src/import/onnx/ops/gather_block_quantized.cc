@@ -19,9 +19,9 @@ Result<int64_t> axis_of(const NodeContext& node, std::string_view name, int64_t 
 Status import_gather_block_quantized(NodeContext& node) {
   NEREID_RETURN_IF_ERROR(node.expect_inputs(3, 4));
   ValueId data = node.input(kData), zeros = node.input(kZeros);
-  const ops::TensorType& type = node.type(data);
-  const ops::TensorType& scale_type = node.type(node.input(kScales));
-  const Shape& indices = node.type(node.input(kIndices)).shape;
+  // Copies: what is emitted moves the types of values.
+  const ops::TensorType type = node.type(data), scale_type = node.type(node.input(kScales));
+  const Shape indices = node.type(node.input(kIndices)).shape;
   if (!type.shape.is_static() || !scale_type.shape.is_static() || !indices.is_ranked())
     return unsupported("the sizes of data and scales, or how many dimensions indices have, are not known");
   const int64_t rank = type.shape.rank();

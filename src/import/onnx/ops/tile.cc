@@ -10,7 +10,7 @@ Status import_tile(NodeContext& node) {
     return node.lower("tile", node.inputs());
   }
   NEREID_RETURN_IF_ERROR(node.expect_inputs(3, 3));
-  const Shape& shape = node.type(node.input(0)).shape;
+  const Shape shape = node.type(node.input(0)).shape;
   if (!shape.is_ranked()) return unsupported("the number of dimensions of what it repeats is not known");
   // Once along each dimension, but for the one: both numbers come in the element type of what is repeated.
   const ValueId one = node.constant_integers({1});
