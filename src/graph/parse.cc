@@ -93,6 +93,12 @@ class Builder {
       case DType::i32:
         NEREID_RETURN_IF_ERROR(copy_numbers<int32_t, int64_t>(ops::AttrSpec::Kind::kInts, text, tensor));
         break;
+      case DType::u8:
+        NEREID_RETURN_IF_ERROR(copy_numbers<uint8_t, int64_t>(ops::AttrSpec::Kind::kInts, text, tensor));
+        break;
+      case DType::i8:
+        NEREID_RETURN_IF_ERROR(copy_numbers<int8_t, int64_t>(ops::AttrSpec::Kind::kInts, text, tensor));
+        break;
       case DType::i64:
         NEREID_RETURN_IF_ERROR(copy_numbers<int64_t, int64_t>(ops::AttrSpec::Kind::kInts, text, tensor));
         break;

@@ -33,6 +33,10 @@ std::string literal(const Value& v, const PrintOptions& options) {
   switch (v.type.dtype) {
     case DType::f32:
       return numbers<float>(v.data.parts[0], [](float f) { return ops::real_to_text(f); });
+    case DType::u8:
+      return numbers<uint8_t>(v.data.parts[0], whole);
+    case DType::i8:
+      return numbers<int8_t>(v.data.parts[0], whole);
     case DType::i32:
       return numbers<int32_t>(v.data.parts[0], whole);
     case DType::i64:

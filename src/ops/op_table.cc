@@ -50,6 +50,7 @@ extern const OpDef kConstantOfShape;
 extern const OpDef kConv;
 extern const OpDef kConvInteger;
 extern const OpDef kConvLast;
+extern const OpDef kConvLastQ;
 extern const OpDef kConvTranspose;
 extern const OpDef kConvTransposeLast;
 extern const OpDef kCos;
@@ -59,6 +60,7 @@ extern const OpDef kCumProd;
 extern const OpDef kCumSum;
 extern const OpDef kDeformConv;
 extern const OpDef kDense;
+extern const OpDef kDenseQ;
 extern const OpDef kDepthToSpace;
 extern const OpDef kDequantizeLinear;
 extern const OpDef kDet;
@@ -294,6 +296,7 @@ constexpr const OpDef* kTable[] = {
     &kConv,
     &kConvInteger,
     &kConvLast,
+    &kConvLastQ,
     &kConvTranspose,
     &kConvTransposeLast,
     &kCos,
@@ -303,6 +306,7 @@ constexpr const OpDef* kTable[] = {
     &kCumSum,
     &kDeformConv,
     &kDense,
+    &kDenseQ,
     &kDepthToSpace,
     &kDequantizeLinear,
     &kDet,

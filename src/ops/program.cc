@@ -8,6 +8,7 @@
 
 #include "ops/attr_text.h"
 #include "ops/move.h"
+#include "ops/quantization.h"
 
 namespace nereid::ops {
 namespace {
@@ -15,6 +16,7 @@ namespace {
 constexpr ArgSpec kInputs[] = {{.name = "x", .variadic = true}};
 constexpr ArgSpec kOutputs[] = {{.name = "y"}};
 constexpr AttrSpec kAttrs[] = {
+    {"dtype", AttrSpec::Kind::kString, "f32", "f32; u8 or i8: the last value rounded to the nearest code"},
     {"steps", AttrSpec::Kind::kStrings, "",
      "what is computed, one value a step: a primitive's name, indices of earlier values, numbers; the last is y"}};
 
@@ -81,13 +83,21 @@ Result<std::vector<TensorType>> infer(const InferContext& ctx) {
   if (ctx.inputs.empty()) return invalid_argument("there is no input");
   Shape shape = rule.shape(0);
   for (size_t i = 0; i < ctx.inputs.size(); ++i) {
-    if (rule.type(i).dtype != DType::f32) return invalid_argument("{} should be f32", rule.describe(i));
+    if (rule.type(i).dtype != DType::f32 && !is_byte(rule, i).is_ok())
+      return invalid_argument("{} should be f32, or codes of type u8 or i8", rule.describe(i));
     auto both = broadcast(shape, rule.shape(i));
     if (!both) return invalid_argument("{} does not broadcast with the inputs before it", rule.describe(i));
     shape = std::move(*both);
   }
   NEREID_RETURN_IF_ERROR(parse_program(ctx.attrs.texts("steps"), ctx.inputs.size()));
-  return std::vector<TensorType>{{DType::f32, std::move(shape)}};
+  const std::string& name = ctx.attrs.text("dtype");
+  if (name != "f32" && name != "u8" && name != "i8")
+    return invalid_argument("dtype is '{}' and should be f32, u8 or i8", name);
+  return std::vector<TensorType>{{*dtype_from_name(name), std::move(shape)}};
+}
+
+DType dtype_of(const InferContext& ctx, size_t) {
+  return dtype_from_name(ctx.attrs.text("dtype")).value_or(DType::f32);
 }
 
 Status evaluate(const EvalContext& ctx) {
@@ -119,7 +129,7 @@ Status evaluate(const EvalContext& ctx) {
                                       ? step.act->function(value(0), step.alpha, step.beta)
                                       : step.rule().function(value(0), value(1), value(2), step.alpha, step.beta);
     }
-    out = values.back();
+    out = dst.dtype == DType::f32 ? values.back() : quantize(dst.dtype, values.back(), 0);
     for (size_t d = at.size(); d-- > 0;) {
       if (++at[d] < dst.sizes[d]) break;
       at[d] = 0;
@@ -196,6 +206,7 @@ extern constexpr OpDef kProgram = {.name = "program",
                                    .attrs = kAttrs,
                                    .infer = infer,
                                    .evaluate = evaluate,
-                                   .cost = cost};
+                                   .cost = cost,
+                                   .dtype_of = dtype_of};
 
 }  // namespace nereid::ops

@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "ops/program.h"
+#include "passes/quantized.h"
 
 namespace nereid::passes {
 namespace {
@@ -75,6 +76,43 @@ std::optional<Activation> activation_of(const Edit& edit, const Node& node) {
     return Activation{op, *low, *high};
   }
   return std::nullopt;
+}
+
+namespace {
+
+std::optional<Grid> program_grid(const Edit& edit, const Node& node) {
+  if (node.outputs.size() != 1) return std::nullopt;
+  const auto codes = node.op->name == "dequantize_linear" ? dequantised(edit, node.outputs[0]) : quantised(edit, node);
+  return codes ? grid_of(edit, *codes) : std::nullopt;
+}
+
+}  // namespace
+
+bool is_program_quantiser(const Edit& edit, const Node& node) {
+  return program_grid(edit, node).has_value();
+}
+
+size_t program_operands(const Node& node) {
+  const std::string_view op = node.op->name;
+  return op == "clip" || op == "quantize_linear" || op == "dequantize_linear" ? 1 : node.inputs.size();
+}
+
+int StepWriter::write_quantiser(const Edit& edit, const Node& node, const Operand& operand) {
+  const Grid grid = *program_grid(edit, node);
+  int at = place(operand);
+  if (node.op->name == "dequantize_linear") {
+    if (grid.zero != 0) at = emit("add_constant", {at}, {-grid.zero});
+    return emit("mul_constant", {at}, {grid.scale});
+  }
+  // An input is divided, as ONNX says, lest halves fall to the other side; what was computed has no exact halves.
+  if (static_cast<size_t>(at) < inputs_) {
+    const int scale = emit("constant", {}, {grid.scale});
+    at = emit("div", {at, scale});
+  } else {
+    at = emit("mul_constant", {at}, {static_cast<double>(1.0f / static_cast<float>(grid.scale))});
+  }
+  at = emit("round", {at});
+  return grid.zero != 0 ? emit("add_constant", {at}, {grid.zero}) : at;
 }
 
 int StepWriter::emit(std::string_view primitive, std::vector<int> operands, std::vector<double> constants) {

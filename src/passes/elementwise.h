@@ -23,6 +23,11 @@ struct Activation {
 // Of nodes that apply one to their first input; nothing for others, and for clips whose limits are not known.
 std::optional<Activation> activation_of(const Edit& edit, const graph::Node& node);
 
+// Codes in and out of programs: dequantising and quantising with one known scale.
+bool is_program_quantiser(const Edit& edit, const graph::Node& node);
+// How many of the node's inputs are values that a program computes with; the others are numbers that its steps hold.
+size_t program_operands(const graph::Node& node);
+
 // Writes a node as steps (ops/program.h).
 class StepWriter {
  public:
@@ -36,6 +41,8 @@ class StepWriter {
   };
   std::optional<int> write(const graph::Node& node, const std::vector<Operand>& operands,
                            const std::optional<Activation>& activation);
+  // A node for which is_program_quantiser holds. Codes are whole numbers; the program's result saturates.
+  int write_quantiser(const Edit& edit, const graph::Node& node, const Operand& operand);
   const std::vector<std::string>& steps() const { return steps_; }
 
  private:

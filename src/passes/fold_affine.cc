@@ -7,6 +7,7 @@
 
 #include "passes/edit.h"
 #include "passes/pass_list.h"
+#include "passes/quantized.h"
 
 namespace nereid::passes {
 namespace {
@@ -119,7 +120,9 @@ ValueId scaled(Edit& edit, const Node& layer, const std::vector<double>& scale) 
 Result<ValueId> into_layer(Edit& edit, NodeId id, const Affine& affine) {
   const Node layer = *edit.maker(affine.x);
   if (!edit.single_use(affine.x)) return unsupported("%{} has other users", edit.value(affine.x).name);
-  if (!edit.has_data(layer.inputs[1]) || !is_float(edit.type(layer.inputs[1]).dtype))
+  const bool changes = std::ranges::any_of(affine.scale, [](double s) { return s != 1; });
+  if (!is_float(edit.type(layer.inputs[1]).dtype) ||
+      (changes ? !edit.has_data(layer.inputs[1]) : !is_weight_value(edit, layer.inputs[1])))
     return unsupported("the weights %{} are not known", edit.value(layer.inputs[1]).name);
   std::vector<double> bias(affine.scale.size(), 0);
   if (layer.inputs[2].valid()) {

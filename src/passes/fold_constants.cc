@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // fold_constants: a node that reads only constants is computed now, by its evaluator, if that is cheap and its results
 // are small or no larger than what they are made of. Constants that only take other sizes share their bytes.
+// fold_dequantized: the same, and codes too that a layer or a table might have used as they are, but does not.
 #include <algorithm>
 
 #include "graph/evaluate.h"
@@ -23,6 +24,30 @@ constexpr double kMostFlops = 2e8;  // evaluators are slow; this is a fraction o
 bool only_resizes(std::string_view op) {
   return op == "reshape" || op == "reshape_to" || op == "flatten" || op == "squeeze" || op == "unsqueeze" ||
          op == "identity";
+}
+
+// Weights of a layer whose other operand is dequantised too, and tables that are looked up: their codes are wanted.
+// What only moves elements on the way will change places with the dequantising (move_quantize).
+bool codes_are_wanted(const Edit& edit, ValueId real, int depth = 0) {
+  const graph::Graph& g = edit.graph();
+  return std::ranges::any_of(g.users(real), [&](NodeId id) {
+    const Node& user = g.node(id);
+    const std::string_view op = user.op->name;
+    if (op == "gather") return user.inputs[0] == real;
+    if (op == "transpose" || op == "reshape") return depth < 4 && codes_are_wanted(edit, user.outputs[0], depth + 1);
+    const bool layer = op == "matmul" || op == "gemm" || op == "conv" || op == "dense" || op == "conv_last";
+    if (!layer || user.inputs[1] != real) return false;
+    ValueId x = user.inputs[0];
+    for (int i = 0; i < 8; ++i) {
+      const Node* maker = edit.maker(x);
+      if (maker == nullptr) return false;
+      if (maker->op->name == "dequantize_linear") return !edit.is_constant(maker->inputs[0]);
+      if (!only_resizes(maker->op->name) && maker->op->name != "transpose" && maker->op->name != "max_pool")
+        return false;
+      x = maker->inputs[0];
+    }
+    return false;
+  });
 }
 
 // Why not; ok if the node can be folded.
@@ -48,7 +73,9 @@ Status can_fold(const graph::Graph& g, const Node& node) {
   const ops::InferContext context{.inputs = inputs, .constants = constants, .attrs = node.attrs};
   if (node.op->cost == nullptr) return Status::ok();
   const ops::Cost cost = node.op->cost(context, outputs);
-  const double most = std::min(kLargestBytes, std::max(kSmallBytes, 2 * bytes_read));
+  // Real numbers take four times the bytes of their codes.
+  const double growth = node.op->name == "dequantize_linear" ? 5 : 2;
+  const double most = std::min(kLargestBytes, std::max(kSmallBytes, growth * bytes_read));
   if (cost.bytes_written > most)
     return unsupported("its result of {:.0f} bytes is larger than {:.0f}", cost.bytes_written, most);
   if (cost.flops > kMostFlops)
@@ -125,7 +152,9 @@ void refine(graph::Graph& g, NodeId id) {
 
 }  // namespace
 
-Status fold_constants(graph::Graph& g, PassContext& context) {
+namespace {
+
+Status fold_all(graph::Graph& g, PassContext& context, bool keep_codes) {
   Edit edit(g, context);
   std::vector<bool> changed(g.value_count(), false);  // values whose type or kind is news to their readers
   const std::vector<NodeId> order = g.order();
@@ -151,12 +180,23 @@ Status fold_constants(graph::Graph& g, PassContext& context) {
       return v.kind == graph::Value::Kind::kConstant;
     });
     if (!known) continue;
+    if (keep_codes && node.op->name == "dequantize_linear" && codes_are_wanted(edit, node.outputs[0])) continue;
     std::string where = edit.where(id);
     Status folded = can_fold(g, node);
     if (folded.is_ok()) folded = fold(g, id);
     edit.record(std::move(where), folded, "computed");
   }
   return Status::ok();
+}
+
+}  // namespace
+
+Status fold_constants(graph::Graph& g, PassContext& context) {
+  return fold_all(g, context, true);
+}
+
+Status fold_dequantized(graph::Graph& g, PassContext& context) {
+  return fold_all(g, context, false);
 }
 
 }  // namespace nereid::passes

@@ -28,17 +28,19 @@ class Programs {
     const std::vector<NodeId> order = g_.order();
     for (auto it = order.rbegin(); it != order.rend(); ++it)
       if (g_.node(*it).op != nullptr && can_step(g_.node(*it)) &&
-          edit_.type(g_.node(*it).outputs[0]).dtype == DType::f32)
+          edit_.type(g_.node(*it).outputs[0]).dtype != DType::boolean)
         fuse(*it);
     return Status::ok();
   }
 
  private:
-  // f32 in, or bool that a node of the group makes; one plain result.
+  // f32 in, or bool that a node of the group makes; one plain result. Codes where they become numbers or are made.
   bool can_step(const Node& node) const {
-    if (node.outputs.size() != 1 || !is_elementwise(node.op->name)) return false;
+    if (node.outputs.size() != 1) return false;
     const ops::TensorType& y = edit_.type(node.outputs[0]);
     if (!y.is_tensor() || !y.shape.is_ranked() || y.shape.rank() > kMostDims) return false;
+    if (is_program_quantiser(edit_, node)) return true;
+    if (!is_elementwise(node.op->name)) return false;
     if (y.dtype != DType::f32 && y.dtype != DType::boolean) return false;
     const bool limits = node.op->name == "clip";  // looked at by activation_of
     for (size_t i = 0; i < (limits ? 1 : node.inputs.size()); ++i) {
@@ -76,8 +78,12 @@ class Programs {
           const NodeId producer = in.valid() ? g_.value(in).producer : NodeId{};
           if (!producer.valid() || group.contains(producer) || !can_step(g_.node(producer)) || g_.is_output(in))
             continue;
+          // A few codes are dequantised in every program that reads them; codes themselves end a program.
+          const std::string_view op = g_.node(producer).op->name;
           const auto users = g_.users(in);
-          if (!std::ranges::all_of(users, [&](NodeId u) { return group.contains(u); })) continue;
+          if (op == "quantize_linear") continue;
+          if (op != "dequantize_linear" && !std::ranges::all_of(users, [&](NodeId u) { return group.contains(u); }))
+            continue;
           if (!as_large_as(in, shape)) continue;
           group.insert(producer);
           if (!fits(group)) {
@@ -90,12 +96,14 @@ class Programs {
     std::vector<ValueId> inputs = inputs_of(group);
     std::string where = edit_.where(root);
     for (ValueId in : inputs)
-      if (edit_.type(in).dtype != DType::f32)
+      if (edit_.type(in).dtype != DType::f32 && edit_.type(in).dtype != DType::u8 && edit_.type(in).dtype != DType::i8)
         return edit_.refused(std::move(where), fmt::format("%{} is {}", g_.value(in).name, edit_.type(in).to_string()));
     if (inputs.empty()) return;
     const auto steps = write(group, inputs);
     if (!steps) return;
-    const auto now = edit_.insert(root, "program", inputs, {{"steps", *steps}});
+    ops::Attrs attrs = {{"steps", *steps}};
+    if (edit_.type(out).dtype != DType::f32) attrs.set("dtype", std::string(dtype_name(edit_.type(out).dtype)));
+    const auto now = edit_.insert(root, "program", inputs, std::move(attrs));
     const Status done = now.is_ok() ? edit_.replace(out, *now) : now.status();
     edit_.record(std::move(where), done, fmt::format("{} nodes, {} steps", group.size(), steps->size()));
   }
@@ -112,8 +120,7 @@ class Programs {
     std::vector<ValueId> inputs;
     for (NodeId id : sorted(group)) {
       const Node& node = g_.node(id);
-      const size_t count = node.op->name == "clip" ? 1 : node.inputs.size();
-      for (size_t i = 0; i < count; ++i) {
+      for (size_t i = 0; i < program_operands(node); ++i) {
         const ValueId in = node.inputs[i];
         const NodeId producer = g_.value(in).producer;
         if (is_number(in) || (producer.valid() && group.contains(producer))) continue;
@@ -146,7 +153,9 @@ class Programs {
         if (it == at.end() && node.inputs[i].valid()) operand.number = edit_.scalar(node.inputs[i]).value_or(0);
         operands.push_back(operand);
       }
-      const auto index = writer.write(node, operands, activation_of(edit_, node));
+      const auto index = is_program_quantiser(edit_, node)
+                             ? std::optional(writer.write_quantiser(edit_, node, operands[0]))
+                             : writer.write(node, operands, activation_of(edit_, node));
       if (!index) return std::nullopt;
       at[node.outputs[0].v] = *index;
       last = *index;

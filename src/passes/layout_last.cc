@@ -14,6 +14,7 @@
 #include "passes/edit.h"
 #include "passes/elementwise.h"
 #include "passes/pass_list.h"
+#include "passes/quantized.h"
 
 namespace nereid::passes {
 namespace {
@@ -68,7 +69,9 @@ class Layout {
 
  private:
   bool is_image(ValueId v) const {
-    return edit_.is_ranked(v) && edit_.rank(v) >= 3 && edit_.rank(v) <= 4 && is_float(edit_.type(v).dtype);
+    const DType dtype = edit_.type(v).dtype;
+    const bool numbers = is_float(dtype) || dtype == DType::u8 || dtype == DType::i8;
+    return edit_.is_ranked(v) && edit_.rank(v) >= 3 && edit_.rank(v) <= 4 && numbers;
   }
   bool has_twin(ValueId v) const { return v.valid() && twins_.contains(v.v); }
 
@@ -139,7 +142,7 @@ class Layout {
     }
     if (is_image(node.inputs[0])) {
       if (op == "conv" || op == "conv_transpose") {
-        if (!edit_.is_constant(node.inputs[1])) return unsupported("the weights are not constant");
+        if (!is_weight_value(edit_, node.inputs[1])) return unsupported("the weights are not constant");
         NEREID_TRY(const ValueId x, twin(node.inputs[0], id));
         return convert(id, op == "conv" ? "conv_last" : "conv_transpose_last", {x, node.inputs[1], node.inputs[2]},
                        node.attrs);
@@ -213,6 +216,7 @@ class Layout {
     const ValueId x = node.inputs[0], out = node.outputs[0];
     const int rank = edit_.rank(out);
     if (is_elementwise(op)) return elementwise(id, node);
+    if (op == "quantize_linear" || op == "dequantize_linear") return quantising(id, node);
     if (op == "concat") {
       if (!is_image(out)) return false;
       std::vector<ValueId> inputs;
@@ -268,6 +272,13 @@ class Layout {
       inputs.push_back(t);
     }
     return convert(id, node.op->name, std::move(inputs), node.attrs);
+  }
+
+  Result<bool> quantising(NodeId id, const Node& node) {
+    if (!is_image(node.inputs[0]) || !has_twin(node.inputs[0]) || node.attrs.integer("block_size") != 0) return false;
+    ops::Attrs attrs = node.attrs;
+    attrs.set("axis", moved_axis(attrs.integer("axis"), edit_.rank(node.inputs[0])));
+    return convert(id, node.op->name, {twins_.at(node.inputs[0].v), node.inputs[1], node.inputs[2]}, std::move(attrs));
   }
 
   // Reductions: in the twin's order, or right away where what is left has the same order in both.

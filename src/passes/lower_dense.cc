@@ -2,6 +2,7 @@
 // lower_dense: a product with a constant matrix is a dense layer, which takes bias, activation and residual in.
 #include "passes/edit.h"
 #include "passes/pass_list.h"
+#include "passes/quantized.h"
 
 namespace nereid::passes {
 namespace {
@@ -11,7 +12,7 @@ using graph::NodeId;
 using graph::ValueId;
 
 Status is_weight(const Edit& edit, ValueId w) {
-  if (!edit.is_constant(w)) return unsupported("%{} is no constant", edit.value(w).name);
+  if (!is_weight_value(edit, w)) return unsupported("%{} is no constant", edit.value(w).name);
   const DType dtype = edit.type(w).dtype;
   if (dtype != DType::f32 && dtype != DType::f16 && dtype != DType::bf16 && dtype != DType::f64)
     return unsupported("%{} is {}", edit.value(w).name, dtype_name(dtype));
@@ -25,7 +26,8 @@ Result<ValueId> from_matmul(Edit& edit, NodeId id) {
   if (!edit.is_ranked(node.inputs[0]))
     return unsupported("the rank of %{} is not known", edit.value(node.inputs[0]).name);
   std::vector<int64_t> sizes = edit.type(w).shape.sizes();
-  while (sizes.size() > 2 && sizes[0] == 1 && edit.rank(node.inputs[0]) >= static_cast<int>(sizes.size())) {
+  while (edit.is_constant(w) && sizes.size() > 2 && sizes[0] == 1 &&
+         edit.rank(node.inputs[0]) >= static_cast<int>(sizes.size())) {
     sizes.erase(sizes.begin());
     ConstTensorView view = edit.value(w).data.parts[0];
     if (edit.value(w).data.parts.size() != 1) break;

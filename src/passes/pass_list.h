@@ -14,7 +14,9 @@ Status fold_constants(graph::Graph& graph, PassContext& context);
 Status fold_identity(graph::Graph& graph, PassContext& context);
 
 // Of networks.
+Status expand_quantized(graph::Graph& graph, PassContext& context);
 Status fold_affine(graph::Graph& graph, PassContext& context);
+Status fold_dequantized(graph::Graph& graph, PassContext& context);
 Status fold_moves(graph::Graph& graph, PassContext& context);
 Status fold_sizes(graph::Graph& graph, PassContext& context);
 Status fuse_activation(graph::Graph& graph, PassContext& context);
@@ -27,7 +29,9 @@ Status fuse_softmax(graph::Graph& graph, PassContext& context);
 Status inline_if(graph::Graph& graph, PassContext& context);
 Status layout_last(graph::Graph& graph, PassContext& context);
 Status lower_dense(graph::Graph& graph, PassContext& context);
+Status lower_quantized(graph::Graph& graph, PassContext& context);
 Status merge_common(graph::Graph& graph, PassContext& context);
+Status move_quantize(graph::Graph& graph, PassContext& context);
 
 // Passes that are pictures.
 std::vector<RewriteText> fuse_gated();

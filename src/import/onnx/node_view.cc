@@ -205,6 +205,10 @@ std::string NodeView::base_name() const {
 std::optional<std::vector<ValueId>> NodeView::fold(const ops::OpDef& op, const std::vector<ValueId>& inputs,
                                                    const ops::Attrs& attrs) {
   if (op.is_random || !op.regions.empty()) return std::nullopt;
+  // The codes of a matrix may be multiplied as they are: passes dequantise those that are not.
+  if (op.name == "dequantize_linear" && inputs[0].valid() && type(inputs[0]).shape.is_ranked() &&
+      type(inputs[0]).shape.rank() >= 2)
+    return std::nullopt;
   std::vector<ConstTensorView> views;
   std::vector<ops::Datum> data(inputs.size());
   std::vector<const ops::Datum*> pointers;

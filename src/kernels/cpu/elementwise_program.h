@@ -4,7 +4,8 @@
 // Every value of the program is a tile of up to kProgramTile numbers; step i makes value inputs + i from earlier
 // values. Value v < inputs is input v, read with strides (0: broadcast) over up to 6 dims, the last one innermost. Each
 // output names the value it stores. Arithmetic is f32. Steps that compare give 1 or 0; kSelect takes b where a != 0,
-// else c.
+// else c. Inputs may be 8-bit codes, which are read as the numbers they are; outputs too, which
+// are rounded to the nearest even one and saturate (NaN becomes the lowest code or 0).
 //
 // Accuracy (relative unless said): exp and log 2e-7, sigmoid and tanh 4e-7, erf 2e-7 absolute (relative below 0.85),
 // softplus 4e-7; add ... sqrt are exact roundings; sin, cos, pow, mod and fmod are the C library's, a lane at a time.
@@ -18,6 +19,7 @@
 
 #include "base/thread_pool.h"
 #include "kernels/cpu/epilogue.h"
+#include "kernels/cpu/low_precision.h"
 
 namespace nereid::kernels {
 
@@ -82,13 +84,15 @@ struct ProgramStep {
 };
 
 struct ProgramInput {
-  const float* data = nullptr;
+  const void* data = nullptr;
   int64_t strides[kProgramDims] = {};  // elements, by dim of the result; 0 repeats
+  LowType type = LowType::kF32;        // or kU8, kS8
 };
 struct ProgramOutput {
-  float* data = nullptr;
+  void* data = nullptr;
   int64_t strides[kProgramDims] = {};
   uint8_t value = 0;
+  LowType type = LowType::kF32;  // or kU8, kS8
 };
 
 struct ProgramParams {

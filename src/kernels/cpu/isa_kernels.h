@@ -16,6 +16,7 @@
 #include "kernels/cpu/low_precision.h"
 #include "kernels/cpu/peak.h"
 #include "kernels/cpu/pool.h"
+#include "kernels/cpu/quantize.h"
 #include "kernels/cpu/row_norm.h"
 
 namespace nereid::kernels {
@@ -43,6 +44,7 @@ struct IsaKernels {
   void (*layer_norm)(const LayerNormParams&, Worker&);
   void (*row_reduce)(const RowReduceParams&, Worker&);
   void (*elementwise_program)(const ProgramParams&, Worker&);
+  void (*dynamic_quantize)(const DynamicQuantizeParams&, Worker&);
   void (*low_gemm)(const LowGemmParams&, Worker&);
   void (*low_conv)(const LowConvParams&, Worker&);
   void (*peak)(const PeakParams&, Worker&);
@@ -51,32 +53,33 @@ struct IsaKernels {
 // The kernels for an instruction set; those of the next lower one where this build has none.
 const IsaKernels& isa_kernels(Isa isa);
 
-#define NEREID_DECLARE_ISA(ns)                             \
-  namespace ns {                                           \
-  void linear(const LinearParams&, Worker&);               \
-  void attention(const AttentionParams&, Worker&);         \
-  void rope_table(const RopeTableParams&, Worker&);        \
-  void rope(const RopeParams&, Worker&);                   \
-  void embedding(const EmbeddingParams&, Worker&);         \
-  void rms_norm(const RmsNormParams&, Worker&);            \
-  void gated(const GatedParams&, Worker&);                 \
-  void add(const AddParams&, Worker&);                     \
-  void scale(const ScaleParams&, Worker&);                 \
-  void select_rows(const SelectRowsParams&, Worker&);      \
-  void gemm(const GemmParams&, Worker&);                   \
-  void gemm_pack(const GemmPackParams&, Worker&);          \
-  void conv(const ConvParams&, Worker&);                   \
-  void pool(const PoolParams&, Worker&);                   \
-  void global_pool(const GlobalPoolParams&, Worker&);      \
-  void resize(const ResizeParams&, Worker&);               \
-  void transpose(const TransposeParams&, Worker&);         \
-  void softmax(const SoftmaxParams&, Worker&);             \
-  void layer_norm(const LayerNormParams&, Worker&);        \
-  void row_reduce(const RowReduceParams&, Worker&);        \
-  void elementwise_program(const ProgramParams&, Worker&); \
-  void low_gemm(const LowGemmParams&, Worker&);            \
-  void low_conv(const LowConvParams&, Worker&);            \
-  void peak(const PeakParams&, Worker&);                   \
+#define NEREID_DECLARE_ISA(ns)                                  \
+  namespace ns {                                                \
+  void linear(const LinearParams&, Worker&);                    \
+  void attention(const AttentionParams&, Worker&);              \
+  void rope_table(const RopeTableParams&, Worker&);             \
+  void rope(const RopeParams&, Worker&);                        \
+  void embedding(const EmbeddingParams&, Worker&);              \
+  void rms_norm(const RmsNormParams&, Worker&);                 \
+  void gated(const GatedParams&, Worker&);                      \
+  void add(const AddParams&, Worker&);                          \
+  void scale(const ScaleParams&, Worker&);                      \
+  void select_rows(const SelectRowsParams&, Worker&);           \
+  void gemm(const GemmParams&, Worker&);                        \
+  void gemm_pack(const GemmPackParams&, Worker&);               \
+  void conv(const ConvParams&, Worker&);                        \
+  void pool(const PoolParams&, Worker&);                        \
+  void global_pool(const GlobalPoolParams&, Worker&);           \
+  void resize(const ResizeParams&, Worker&);                    \
+  void transpose(const TransposeParams&, Worker&);              \
+  void softmax(const SoftmaxParams&, Worker&);                  \
+  void layer_norm(const LayerNormParams&, Worker&);             \
+  void row_reduce(const RowReduceParams&, Worker&);             \
+  void elementwise_program(const ProgramParams&, Worker&);      \
+  void dynamic_quantize(const DynamicQuantizeParams&, Worker&); \
+  void low_gemm(const LowGemmParams&, Worker&);                 \
+  void low_conv(const LowConvParams&, Worker&);                 \
+  void peak(const PeakParams&, Worker&);                        \
   }
 NEREID_DECLARE_ISA(baseline)
 NEREID_DECLARE_ISA(avx2)

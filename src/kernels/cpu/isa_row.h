@@ -9,5 +9,5 @@
     .select_rows = ns::select_rows, .gemm = ns::gemm, .gemm_pack = ns::gemm_pack, .conv = ns::conv, .pool = ns::pool, \
     .global_pool = ns::global_pool, .resize = ns::resize, .transpose = ns::transpose, .softmax = ns::softmax,         \
     .layer_norm = ns::layer_norm, .row_reduce = ns::row_reduce, .elementwise_program = ns::elementwise_program,       \
-    .low_gemm = ns::low_gemm, .low_conv = ns::low_conv, .peak = ns::peak,                                             \
+    .dynamic_quantize = ns::dynamic_quantize, .low_gemm = ns::low_gemm, .low_conv = ns::low_conv, .peak = ns::peak,                                             \
   }

@@ -52,8 +52,13 @@ struct LowEpilogue {
   float residual_scale = 1;
   int32_t residual_zero = 0;
   bool residual_last = false;
+  // Where sum_scale is not 0: before the residual is added, the number is rounded to that of a code between sum_low and
+  // sum_high, (code - sum_zero) * sum_scale.
+  float sum_scale = 0, sum_inverse_scale = 0;
+  int32_t sum_zero = 0, sum_low = 0, sum_high = 255;
   Act act = Act::kNone;
   float alpha = 1, beta = 0;
+  float act_scale = 1, act_shift = 0;  // of what the activation gives, before a residual_last
   LowType y_type = LowType::kF32;
   float y_inverse_scale = 1;
   int32_t y_zero = 0;

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // Pooling, resizing and layout changes of channels-last images in f32. Bound by memory, all of them.
 //
-// Pixels are rows of c numbers with a stride, an image is h * w such rows, as in conv.h.
+// Pooling takes 8-bit codes too: the largest code is a code again, the mean of codes is f32 (zero point and scale are
+// the caller's). Pixels are rows of c numbers with a stride, an image is h * w such rows, as in conv.h.
 #pragma once
 
 #include <cstdint>
 
 #include "base/thread_pool.h"
+#include "kernels/cpu/low_precision.h"
 
 namespace nereid::kernels {
 
@@ -16,9 +18,10 @@ struct PoolParams {
   int64_t batch = 1, in_h = 1, in_w = 1, c = 1, out_h = 1, out_w = 1;
   int64_t kernel_h = 1, kernel_w = 1, stride_h = 1, stride_w = 1, dilation_h = 1, dilation_w = 1;
   int64_t pad_top = 0, pad_left = 0, pad_bottom = 0, pad_right = 0;  // the last two: how far kAverageWithPad counts
-  const float* x = nullptr;
+  LowType x_type = LowType::kF32;                                    // or kU8, kS8
+  const void* x = nullptr;
   int64_t x_stride = 0;
-  float* y = nullptr;
+  void* y = nullptr;  // as x for kMax, else f32
   int64_t y_stride = 0;
 };
 
@@ -26,9 +29,10 @@ struct PoolParams {
 struct GlobalPoolParams {
   bool is_max = false;
   int64_t batch = 1, pixels = 1, c = 1;
-  const float* x = nullptr;
+  LowType x_type = LowType::kF32;
+  const void* x = nullptr;
   int64_t x_stride = 0;
-  float* y = nullptr;
+  void* y = nullptr;
   int64_t y_stride = 0;
 };
 

@@ -19,26 +19,20 @@ std::string layout_of(const ConvShape& s, ConvAlgorithm algorithm) {
 
 }  // namespace
 
-Result<std::unique_ptr<NetStep>> bind_net_conv_last(NetBinder& binder, const graph::Node& node) {
-  NEREID_RETURN_IF_ERROR(binder.expect_f32(node.inputs));
-  const auto* w = static_cast<const float*>(binder.constant(node.inputs[1]));
-  if (w == nullptr) return unsupported("the weights are no constant");
+Result<ConvShape> conv_shape_of(NetBinder& binder, const graph::Node& node) {
   const std::vector<int64_t> xs = binder.sizes(node.inputs[0]), ws = binder.sizes(node.inputs[1]),
                              ys = binder.sizes(node.outputs[0]);
   const size_t spatial = xs.size() - 2;
   if (spatial < 1 || spatial > 2) return unsupported("it has {} spatial dimensions", spatial);
   for (int64_t s : ys)
     if (s == 0) return unsupported("there is nothing to compute");
-  const int64_t group = node.attrs.integer("group");
   const std::vector<int64_t> kernel(ws.begin() + 2, ws.end());
   NEREID_TRY(ops::Windows windows, ops::read_windows(node.attrs, kernel));
   for (size_t d = 0; d < spatial; ++d) NEREID_RETURN_IF_ERROR(ops::fit(windows, d, xs[1 + d]));
   // A row of pixels is an image of height 1.
   const ops::WindowAxis row{.in = 1, .out = 1};
   const ops::WindowAxis &h = spatial == 2 ? windows.axes[0] : row, &v = windows.axes[spatial - 1];
-  auto step = std::make_unique<ParamStep<kernels::ConvParams>>(binder.kernels().conv);
-  kernels::ConvParams& p = step->params;
-  ConvShape& s = p.shape;
+  ConvShape s;
   s.batch = xs[0];
   s.in_h = h.in;
   s.in_w = v.in;
@@ -54,13 +48,24 @@ Result<std::unique_ptr<NetStep>> bind_net_conv_last(NetBinder& binder, const gra
   s.dilation_w = v.dilation;
   s.pad_top = h.begin;
   s.pad_left = v.begin;
-  s.groups = group;
+  s.groups = node.attrs.integer("group");
+  return s;
+}
+
+Result<std::unique_ptr<NetStep>> bind_net_conv_last(NetBinder& binder, const graph::Node& node) {
+  NEREID_RETURN_IF_ERROR(binder.expect_f32(node.inputs));
+  const auto* w = static_cast<const float*>(binder.constant(node.inputs[1]));
+  if (w == nullptr) return unsupported("the weights are no constant");
+  NEREID_TRY(const ConvShape s, conv_shape_of(binder, node));
   const Chosen chosen = choose_conv(binder, node, s);
   if (chosen.tactic.way == kernels::Way::kBF16) {
     NEREID_TRY(std::unique_ptr<NetStep> low, bind_low_conv(binder, node, s));
     chosen.note(*low);
     return low;
   }
+  auto step = std::make_unique<ParamStep<kernels::ConvParams>>(binder.kernels().conv);
+  kernels::ConvParams& p = step->params;
+  p.shape = s;
   p.algorithm = kernels::conv_algorithm(chosen.tactic.way);
   p.blocking = chosen.tactic.blocking;
   const std::string layout = layout_of(s, p.algorithm);

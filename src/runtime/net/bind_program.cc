@@ -58,8 +58,6 @@ std::vector<Axis> axes_of(NetBinder& binder, const graph::Node& node) {
 
 Result<std::unique_ptr<NetStep>> bind_steps(NetBinder& binder, const graph::Node& node,
                                             const std::vector<std::string>& texts) {
-  NEREID_RETURN_IF_ERROR(binder.expect_f32(node.inputs));
-  if (binder.dtype(node.outputs[0]) != DType::f32) return unsupported("the result is not f32");
   if (*binder.type(node.outputs[0]).shape.elements() == 0) return unsupported("there is nothing to compute");
   NEREID_TRY(const std::vector<ops::ProgramStep> parsed, ops::parse_program(texts, node.inputs.size()));
   if (parsed.size() + node.inputs.size() > kernels::kProgramValues)
@@ -84,12 +82,14 @@ Result<std::unique_ptr<NetStep>> bind_steps(NetBinder& binder, const graph::Node
   }
   step->inputs.resize(node.inputs.size());
   for (size_t i = 0; i < node.inputs.size(); ++i) {
+    NEREID_TRY(step->inputs[i].type, low_type_of(binder, node.inputs[i]));
     binder.point(node.inputs[i], &step->inputs[i].data);
     for (size_t d = 0; d < axes.size(); ++d) step->inputs[i].strides[d] = axes[d].strides[i];
   }
   step->outputs.resize(1);
   kernels::ProgramOutput& y = step->outputs[0];
   y.value = static_cast<uint8_t>(node.inputs.size() + parsed.size() - 1);
+  NEREID_TRY(y.type, low_type_of(binder, node.outputs[0]));
   binder.point(node.outputs[0], &y.data);
   kernels::ProgramParams& p = step->params;
   p.rank = static_cast<int>(axes.size());
@@ -149,6 +149,7 @@ Result<std::unique_ptr<NetStep>> bind_net_program(NetBinder& binder, const graph
 Result<std::unique_ptr<NetStep>> bind_net_single(NetBinder& binder, const graph::Node& node) {
   for (const Single& s : kSingles) {
     if (s.op != node.op->name) continue;
+    NEREID_RETURN_IF_ERROR(binder.expect_f32(node.inputs));  // sums of bytes wrap around
     return bind_steps(binder, node, {std::string(s.step)});
   }
   return unsupported("it is no single primitive");

@@ -4,6 +4,7 @@
 
 #include "kernels/cpu/conv.h"
 #include "kernels/cpu/epilogue.h"
+#include "kernels/cpu/low_precision.h"
 #include "kernels/cpu/tactic.h"
 #include "runtime/net/binder.h"
 
@@ -12,8 +13,11 @@ namespace nereid::runtime {
 NetBind bind_net_cast;
 NetBind bind_net_concat;
 NetBind bind_net_conv_last;
+NetBind bind_net_conv_last_q;
 NetBind bind_net_conv_transpose_last;
 NetBind bind_net_dense;
+NetBind bind_net_dense_q;
+NetBind bind_net_dynamic_quantize;
 NetBind bind_net_expand;
 NetBind bind_net_gather;
 NetBind bind_net_global_pool_last;
@@ -56,6 +60,12 @@ Chosen choose_gemm(const NetBinder& binder, const graph::Node& node, const Produ
 Result<std::unique_ptr<NetStep>> bind_low_dense(NetBinder& binder, const graph::Node& node);
 Result<std::unique_ptr<NetStep>> bind_low_conv(NetBinder& binder, const graph::Node& node,
                                                const kernels::ConvShape& shape);
+
+// A convolution over one or two dimensions; kUnsupported for others and for results without elements.
+Result<kernels::ConvShape> conv_shape_of(NetBinder& binder, const graph::Node& node);
+
+// f32, or 8-bit codes.
+Result<kernels::LowType> low_type_of(const NetBinder& binder, graph::ValueId id);
 
 // The kernels' name of an activation; kUnsupported for those they lack.
 Result<kernels::Act> act_of(std::string_view name);

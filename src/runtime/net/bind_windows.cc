@@ -6,7 +6,7 @@
 namespace nereid::runtime {
 
 Result<std::unique_ptr<NetStep>> bind_net_pool_last(NetBinder& binder, const graph::Node& node) {
-  NEREID_RETURN_IF_ERROR(binder.expect_f32(node.inputs));
+  NEREID_TRY(const kernels::LowType x_type, low_type_of(binder, node.inputs[0]));
   const std::vector<int64_t> xs = binder.sizes(node.inputs[0]);
   const size_t spatial = xs.size() - 2;
   if (spatial < 1 || spatial > 2) return unsupported("it has {} spatial dimensions", spatial);
@@ -36,6 +36,7 @@ Result<std::unique_ptr<NetStep>> bind_net_pool_last(NetBinder& binder, const gra
   p.pad_left = w.begin;
   p.pad_bottom = h.end;
   p.pad_right = w.end;
+  p.x_type = x_type;
   p.x_stride = p.y_stride = p.c;
   binder.point(node.inputs[0], &p.x);
   binder.point(node.outputs[0], &p.y);
@@ -44,7 +45,7 @@ Result<std::unique_ptr<NetStep>> bind_net_pool_last(NetBinder& binder, const gra
 }
 
 Result<std::unique_ptr<NetStep>> bind_net_global_pool_last(NetBinder& binder, const graph::Node& node) {
-  NEREID_RETURN_IF_ERROR(binder.expect_f32(node.inputs));
+  NEREID_TRY(const kernels::LowType x_type, low_type_of(binder, node.inputs[0]));
   const std::vector<int64_t> xs = binder.sizes(node.inputs[0]);
   auto step = std::make_unique<ParamStep<kernels::GlobalPoolParams>>(binder.kernels().global_pool);
   kernels::GlobalPoolParams& p = step->params;
@@ -53,6 +54,7 @@ Result<std::unique_ptr<NetStep>> bind_net_global_pool_last(NetBinder& binder, co
   p.c = xs.back();
   for (size_t d = 1; d + 1 < xs.size(); ++d) p.pixels *= xs[d];
   if (p.batch == 0 || p.c == 0 || p.pixels == 0) return unsupported("there is nothing to compute");
+  p.x_type = x_type;
   p.x_stride = p.y_stride = p.c;
   binder.point(node.inputs[0], &p.x);
   binder.point(node.outputs[0], &p.y);

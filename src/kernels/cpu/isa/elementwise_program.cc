@@ -2,6 +2,8 @@
 // Elementwise programs: dims that lie together are joined, then tiles of rows pass through all steps while in L1.
 #include "kernels/cpu/elementwise_program.h"
 
+#include <cstring>
+
 #include "kernels/cpu/isa/program_math.h"
 #include "kernels/cpu/isa_kernels.h"
 
@@ -242,6 +244,82 @@ void run_step(const ProgramStep& s, int64_t n, const float* const* values, float
   run_unary(s, n, args ? values[s.a] : nullptr, y);
 }
 
+// Codes as numbers and back, 16 at a time where n allows.
+template <LowType kType>
+[[gnu::always_inline]] inline F32 widen(const std::byte* p) {
+  if constexpr (kType == LowType::kU8) return simd::load_u8(reinterpret_cast<const uint8_t*>(p));
+  return simd::load_s8(reinterpret_cast<const int8_t*>(p));
+}
+template <LowType kType>
+[[gnu::noinline]] void read_codes(const std::byte* src, int64_t n, float* y) {
+  int64_t i = 0;
+  for (; i + 16 <= n; i += 16) simd::store(y + i, widen<kType>(src + i));
+  if (i < n) {
+    alignas(16) std::byte t[16] = {};
+    std::memcpy(t, src + i, static_cast<size_t>(n - i));
+    simd::store_partial(y + i, widen<kType>(t), static_cast<int>(n - i));
+  }
+}
+template <LowType kType>
+[[gnu::always_inline]] inline void narrow(F32 v, std::byte* p) {
+  // Kept where to_i32 is exact.
+  v = simd::round(simd::min(simd::max(v, simd::set1(-1000.0f)), simd::set1(1000.0f)));
+  if constexpr (kType == LowType::kU8)
+    simd::store_u8(reinterpret_cast<uint8_t*>(p), simd::to_i32(v));
+  else
+    simd::store_i8(reinterpret_cast<int8_t*>(p), simd::to_i32(v));
+}
+template <LowType kType>
+[[gnu::noinline]] void write_codes(const float* x, int64_t n, std::byte* dst) {
+  int64_t i = 0;
+  for (; i + 16 <= n; i += 16) narrow<kType>(simd::load(x + i), dst + i);
+  if (i < n) {
+    alignas(16) std::byte t[16];
+    narrow<kType>(simd::load_partial(x + i, static_cast<int>(n - i)), t);
+    std::memcpy(dst + i, t, static_cast<size_t>(n - i));
+  }
+}
+float code_at(LowType type, const std::byte* p) {
+  return type == LowType::kU8 ? static_cast<float>(static_cast<uint8_t>(*p))
+                              : static_cast<float>(static_cast<int8_t>(*p));
+}
+
+// A tile of codes as numbers.
+const float* read_code_tile(LowType type, const std::byte* src, int64_t row_stride, int64_t stride, int64_t rows,
+                            int64_t columns, float* tile) {
+  const bool whole = stride == 1 && (rows == 1 || row_stride == columns);
+  if (whole) {
+    columns *= rows;
+    rows = 1;
+  }
+  for (int64_t r = 0; r < rows; ++r, src += row_stride) {
+    float* y = tile + r * columns;
+    if (stride == 1)
+      type == LowType::kU8 ? read_codes<LowType::kU8>(src, columns, y) : read_codes<LowType::kS8>(src, columns, y);
+    else
+      for (int64_t i = 0; i < columns; ++i) y[i] = code_at(type, src + i * stride);
+  }
+  return tile;
+}
+
+void write_code_tile(LowType type, const float* tile, int64_t row_stride, int64_t stride, int64_t rows, int64_t columns,
+                     std::byte* dst) {
+  for (int64_t r = 0; r < rows; ++r, dst += row_stride, tile += columns) {
+    if (stride == 1) {
+      type == LowType::kU8 ? write_codes<LowType::kU8>(tile, columns, dst)
+                           : write_codes<LowType::kS8>(tile, columns, dst);
+      continue;
+    }
+    alignas(16) std::byte codes[16];
+    for (int64_t i = 0; i < columns; i += 16) {
+      const int64_t n = least(16, columns - i);
+      type == LowType::kU8 ? write_codes<LowType::kU8>(tile + i, n, codes)
+                           : write_codes<LowType::kS8>(tile + i, n, codes);
+      for (int64_t k = 0; k < n; ++k) dst[(i + k) * stride] = codes[k];
+    }
+  }
+}
+
 // A tile of input: in place where it lies as the tile does, else copied. `tile` keeps a whole value that repeats from
 // tile to tile (a scalar).
 const float* read_tile(const float* src, int64_t row_stride, int64_t stride, int64_t rows, int64_t columns,
@@ -292,24 +370,36 @@ void run_tile(const Plan& plan, int64_t at, float* scratch) {
   const auto row_stride = [&](const int64_t* strides) { return plan.rank > 1 ? strides[inner - 1] : 0; };
   const float* values[kProgramValues];
   const int64_t n = rows * columns;
-  for (int i = 0; i < p.input_count; ++i)
-    values[i] = read_tile(p.inputs[i].data + offset(plan.in[i]), row_stride(plan.in[i]), plan.in[i][inner], rows,
-                          columns, scratch + plan.slot[i] * kProgramTile);
+  for (int i = 0; i < p.input_count; ++i) {
+    const ProgramInput& in = p.inputs[i];
+    float* tile = scratch + plan.slot[i] * kProgramTile;
+    values[i] = in.type == LowType::kF32
+                    ? read_tile(static_cast<const float*>(in.data) + offset(plan.in[i]), row_stride(plan.in[i]),
+                                plan.in[i][inner], rows, columns, tile)
+                    : read_code_tile(in.type, static_cast<const std::byte*>(in.data) + offset(plan.in[i]),
+                                     row_stride(plan.in[i]), plan.in[i][inner], rows, columns, tile);
+  }
   for (int s = 0; s < p.step_count; ++s) {
     const int v = p.input_count + s;
     float* y = scratch + plan.slot[v] * kProgramTile;
     // A single result goes straight to its place.
     if (s + 1 == p.step_count && p.output_count == 1 && p.outputs[0].value == v && plan.out[0][inner] == 1 &&
-        (rows == 1 || row_stride(plan.out[0]) == columns)) {
-      run_step(p.steps[s], n, values, p.outputs[0].data + offset(plan.out[0]));
+        p.outputs[0].type == LowType::kF32 && (rows == 1 || row_stride(plan.out[0]) == columns)) {
+      run_step(p.steps[s], n, values, static_cast<float*>(p.outputs[0].data) + offset(plan.out[0]));
       return;
     }
     run_step(p.steps[s], n, values, y);
     values[v] = y;
   }
-  for (int i = 0; i < p.output_count; ++i)
-    write_tile(values[p.outputs[i].value], row_stride(plan.out[i]), plan.out[i][inner], rows, columns,
-               p.outputs[i].data + offset(plan.out[i]));
+  for (int i = 0; i < p.output_count; ++i) {
+    const ProgramOutput& out = p.outputs[i];
+    if (out.type == LowType::kF32)
+      write_tile(values[out.value], row_stride(plan.out[i]), plan.out[i][inner], rows, columns,
+                 static_cast<float*>(out.data) + offset(plan.out[i]));
+    else
+      write_code_tile(out.type, values[out.value], row_stride(plan.out[i]), plan.out[i][inner], rows, columns,
+                      static_cast<std::byte*>(out.data) + offset(plan.out[i]));
+  }
 }
 
 }  // namespace

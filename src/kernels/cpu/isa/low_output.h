@@ -50,6 +50,15 @@ inline void store_low(LowType type, std::byte* p, simd::F32 v, int n) {
   if (n < 16) std::memcpy(p, t, static_cast<size_t>(n * low_bytes(type)));
 }
 
+// The number of the nearest code, as the layer before the residual would have stored it.
+[[gnu::always_inline]] inline simd::F32 on_grid(const LowEpilogue& e, simd::F32 v) {
+  using namespace simd;
+  v = simd::round(mul(v, set1(e.sum_inverse_scale)));
+  v = simd::max(v, set1(static_cast<float>(e.sum_low - e.sum_zero)));
+  v = simd::min(v, set1(static_cast<float>(e.sum_high - e.sum_zero)));
+  return mul(v, set1(e.sum_scale));
+}
+
 // 16 columns (n of them real) from f32 sums that are scaled and have their bias, to row `row`, column `column`.
 [[gnu::always_inline]] inline void put_low(const LowEpilogue& e, simd::F32 v, int64_t row, int64_t column, int n,
                                            std::byte* y, int64_t y_stride) {
@@ -61,10 +70,11 @@ inline void store_low(LowType type, std::byte* p, simd::F32 v, int n) {
     late = load_low(e.residual_type, r, n);
     if (low_is_int8(e.residual_type))
       late = mul(sub(late, set1(static_cast<float>(e.residual_zero))), set1(e.residual_scale));
-    if (!e.residual_last) v = simd::add(v, late);
+    if (!e.residual_last) v = simd::add(e.sum_scale != 0 ? on_grid(e, v) : v, late);
   }
   v = e.act == Act::kNone ? v : e.act == Act::kRelu ? simd::max(zero(), v) : activate(e.act, e.alpha, e.beta, v);
-  if (e.residual && e.residual_last) v = simd::add(v, late);
+  if (e.act_scale != 1.0f || e.act_shift != 0.0f) v = simd::fma(v, set1(e.act_scale), set1(e.act_shift));
+  if (e.residual && e.residual_last) v = simd::add(e.sum_scale != 0 ? on_grid(e, v) : v, late);
   if (low_is_int8(e.y_type)) {
     // Kept where to_i32 is exact; NaN becomes the lowest code.
     v = simd::add(simd::round(mul(v, set1(e.y_inverse_scale))), set1(static_cast<float>(e.y_zero)));
@@ -108,6 +118,54 @@ template <typename Sum>
   }
 }
 
+// The other common case: 16 whole columns with a residual that is added before nothing or relu. As put_low, with what
+// does not change from row to row kept in registers.
+template <LowType kResidual, LowType kType, typename Sum>
+[[gnu::always_inline]] inline void put_sum(const LowEpilogue& e, int64_t rows, int64_t row, int64_t column,
+                                           std::byte* y, int64_t y_stride, Sum sum) {
+  using namespace simd;
+  const auto* r = static_cast<const std::byte*>(e.residual) + (row * e.residual_stride + column) * low_bytes(kResidual);
+  y += (row * y_stride + column) * low_bytes(kType);
+  const F32 low = set1(e.act == Act::kRelu ? 0.0f : -__builtin_huge_valf());
+  const F32 factor = set1(e.y_inverse_scale), least = set1(-1000.0f), most = set1(1000.0f);
+  const F32 zero_code = set1(static_cast<float>(e.y_zero));
+  const F32 residual_zero = set1(static_cast<float>(e.residual_zero)), residual_scale = set1(e.residual_scale);
+  const bool grid = e.sum_scale != 0;
+  const F32 grid_factor = set1(e.sum_inverse_scale), grid_scale = set1(e.sum_scale);
+  const F32 grid_low = set1(static_cast<float>(e.sum_low - e.sum_zero));
+  const F32 grid_high = set1(static_cast<float>(e.sum_high - e.sum_zero));
+  for (int64_t i = 0; i < rows; ++i) {
+    F32 v = sum(i);
+    if (grid) v = mul(simd::min(simd::max(simd::round(mul(v, grid_factor)), grid_low), grid_high), grid_scale);
+    if constexpr (kResidual == LowType::kU8)
+      v = simd::add(v, mul(sub(load_u8(reinterpret_cast<const uint8_t*>(r)), residual_zero), residual_scale));
+    else
+      v = simd::add(v, load(reinterpret_cast<const float*>(r)));
+    v = simd::max(low, v);
+    if constexpr (kType == LowType::kU8) {
+      v = simd::add(simd::round(mul(v, factor)), zero_code);
+      store_u8(reinterpret_cast<uint8_t*>(y), to_i32(simd::min(simd::max(v, least), most)));
+    } else {
+      store(reinterpret_cast<float*>(y), v);
+    }
+    r += e.residual_stride * low_bytes(kResidual);
+    y += y_stride * low_bytes(kType);
+  }
+}
+// False: there is no such loop for these types.
+template <typename Sum>
+[[gnu::always_inline]] inline bool put_sum_rows(const LowEpilogue& e, int64_t rows, int64_t row, int64_t column,
+                                                std::byte* y, int64_t y_stride, Sum sum) {
+  if (e.act != Act::kNone && e.residual_last) return false;
+  const bool codes = e.residual_type == LowType::kU8, to_codes = e.y_type == LowType::kU8;
+  if ((!codes && e.residual_type != LowType::kF32) || (!to_codes && e.y_type != LowType::kF32)) return false;
+  if (codes && to_codes) put_sum<LowType::kU8, LowType::kU8>(e, rows, row, column, y, y_stride, sum);
+  if (codes && !to_codes) put_sum<LowType::kU8, LowType::kF32>(e, rows, row, column, y, y_stride, sum);
+  if (!codes && to_codes) put_sum<LowType::kF32, LowType::kU8>(e, rows, row, column, y, y_stride, sum);
+  if (!codes && !to_codes) put_sum<LowType::kF32, LowType::kF32>(e, rows, row, column, y, y_stride, sum);
+  return true;
+}
+
 // A tile's sums [rows][16 panels]; rows of y from `row` on, columns from `column` on.
 template <bool kInt8>
 [[gnu::noinline]] void finish_low_tile(const std::byte* sums, int64_t rows, int panels, const LowEpilogue& e,
@@ -134,9 +192,11 @@ template <bool kInt8>
       else
         return simd::add(load(reinterpret_cast<const float*>(s)), bias);
     };
-    if (n == 16 && !e.residual && (e.act == Act::kNone || e.act == Act::kRelu))
+    const bool plain =
+        n == 16 && (e.act == Act::kNone || e.act == Act::kRelu) && e.act_scale == 1.0f && e.act_shift == 0.0f;
+    if (plain && !e.residual)
       put_plain_rows(e, rows, y + (row * y_stride + c) * low_bytes(e.y_type), y_stride, sum);
-    else
+    else if (!(plain && e.residual && put_sum_rows(e, rows, row, c, y, y_stride, sum)))
       for (int64_t i = 0; i < rows; ++i) put_low(e, sum(i), row + i, c, n, y, y_stride);
   }
 }

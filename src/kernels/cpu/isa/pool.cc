@@ -2,6 +2,8 @@
 // Pooling and resizing: 16 channels to a vector, output rows shared among the team.
 #include "kernels/cpu/pool.h"
 
+#include <cstring>
+
 #include "kernels/cpu/isa/conv_parts.h"
 #include "kernels/cpu/isa_kernels.h"
 
@@ -23,33 +25,66 @@ F32 larger(F32 best, F32 v) {
   return simd::select(simd::equal(best, best), simd::max(best, v), best);
 }
 
-constexpr float kMinusInfinity = -__builtin_huge_valf();
-
-template <bool kIsMax, int J>
-[[gnu::always_inline]] inline void pool_window(const float* x, int64_t row_step, int64_t rows, int64_t step,
-                                               int64_t columns, int n, F32 scale, float* y) {
-  F32 sum[J];
-  unrolled<J>([&]<int j>() { sum[j] = simd::set1(kIsMax ? kMinusInfinity : 0.0f); });
-  for (int64_t i = 0; i < rows; ++i, x += row_step) {
-    const float* q = x;
-    for (int64_t k = 0; k < columns; ++k, q += step)
-      unrolled<J>([&]<int j>() {
-        const F32 v = get(q + 16 * j, n);
-        sum[j] = kIsMax ? larger(sum[j], v) : simd::add(sum[j], v);
-      });
+// Numbers of x, and where results go: codes stay codes only when the largest is taken.
+template <LowType kType>
+[[gnu::always_inline]] inline F32 get_as(const std::byte* p, int n) {
+  if constexpr (kType == LowType::kF32) return get(reinterpret_cast<const float*>(p), n);
+  alignas(16) std::byte t[16] = {};
+  if (n < 16) {
+    std::memcpy(t, p, static_cast<size_t>(n));
+    p = t;
   }
-  unrolled<J>([&]<int j>() { put(y + 16 * j, kIsMax ? sum[j] : simd::mul(sum[j], scale), n); });
+  if constexpr (kType == LowType::kU8) return simd::load_u8(reinterpret_cast<const uint8_t*>(p));
+  return simd::load_s8(reinterpret_cast<const int8_t*>(p));
+}
+template <LowType kType>
+[[gnu::always_inline]] inline void put_as(std::byte* p, F32 v, int n) {
+  if constexpr (kType == LowType::kF32) return put(reinterpret_cast<float*>(p), v, n);
+  alignas(16) std::byte t[16];
+  std::byte* to = n < 16 ? t : p;
+  if constexpr (kType == LowType::kU8) simd::store_u8(reinterpret_cast<uint8_t*>(to), simd::to_i32(v));
+  if constexpr (kType == LowType::kS8) simd::store_i8(reinterpret_cast<int8_t*>(to), simd::to_i32(v));
+  if (n < 16) std::memcpy(p, t, static_cast<size_t>(n));
 }
 
-template <bool kIsMax>
+// Codes are finite, and above this.
+template <LowType kType>
+constexpr float kLeast = kType == LowType::kF32 ? -__builtin_huge_valf() : -128.0f;
+
+// Steps in bytes.
+template <bool kIsMax, LowType kType, int J>
+[[gnu::always_inline]] inline void pool_window(const std::byte* x, int64_t row_step, int64_t rows, int64_t step,
+                                               int64_t columns, int n, F32 scale, std::byte* y) {
+  constexpr int64_t kFrom = 16 * low_bytes(kType), kTo = kIsMax ? kFrom : 64;
+  F32 sum[J];
+  unrolled<J>([&]<int j>() { sum[j] = simd::set1(kIsMax ? kLeast<kType> : 0.0f); });
+  for (int64_t i = 0; i < rows; ++i, x += row_step) {
+    const std::byte* q = x;
+    for (int64_t k = 0; k < columns; ++k, q += step)
+      unrolled<J>([&]<int j>() __attribute__((always_inline)) {
+        const F32 v = get_as<kType>(q + kFrom * j, n);
+        sum[j] = !kIsMax ? simd::add(sum[j], v) : kType == LowType::kF32 ? larger(sum[j], v) : simd::max(sum[j], v);
+      });
+  }
+  unrolled<J>([&]<int j>() __attribute__((always_inline)) {
+    if constexpr (kIsMax)
+      put_as<kType>(y + kTo * j, sum[j], n);
+    else
+      put_as<LowType::kF32>(y + kTo * j, simd::mul(sum[j], scale), n);
+  });
+}
+
+template <bool kIsMax, LowType kType>
 void pool_row(const PoolParams& p, int64_t r) {
+  constexpr int64_t kFrom = low_bytes(kType), kTo = kIsMax ? kFrom : 4;
   const int64_t image = r / p.out_h, oh = r % p.out_h;
   const int64_t top = oh * p.stride_h - p.pad_top;
   const Taps h = taps_inside(top, p.dilation_h, p.kernel_h, p.in_h);
   const Taps padded_h = taps_inside(top + p.pad_top, p.dilation_h, p.kernel_h, p.in_h + p.pad_top + p.pad_bottom);
-  const float* rows = p.x + (image * p.in_h + top + h.begin * p.dilation_h) * p.in_w * p.x_stride;
-  float* y = p.y + r * p.out_w * p.y_stride;
-  for (int64_t ow = 0; ow < p.out_w; ++ow, y += p.y_stride) {
+  const std::byte* rows = static_cast<const std::byte*>(p.x) +
+                          (image * p.in_h + top + h.begin * p.dilation_h) * p.in_w * p.x_stride * kFrom;
+  std::byte* y = static_cast<std::byte*>(p.y) + r * p.out_w * p.y_stride * kTo;
+  for (int64_t ow = 0; ow < p.out_w; ++ow, y += p.y_stride * kTo) {
     const int64_t left = ow * p.stride_w - p.pad_left;
     const Taps w = taps_inside(left, p.dilation_w, p.kernel_w, p.in_w);
     const Taps padded_w = taps_inside(left + p.pad_left, p.dilation_w, p.kernel_w, p.in_w + p.pad_left + p.pad_right);
@@ -57,47 +92,63 @@ void pool_row(const PoolParams& p, int64_t r) {
                               ? (padded_h.end - padded_h.begin) * (padded_w.end - padded_w.begin)
                               : (h.end - h.begin) * (w.end - w.begin);
     const F32 scale = simd::set1(1.0f / static_cast<float>(count));
-    const float* x = rows + (left + w.begin * p.dilation_w) * p.x_stride;
-    const int64_t row_step = p.dilation_h * p.in_w * p.x_stride, step = p.dilation_w * p.x_stride;
+    const std::byte* x = rows + (left + w.begin * p.dilation_w) * p.x_stride * kFrom;
+    const int64_t row_step = p.dilation_h * p.in_w * p.x_stride * kFrom, step = p.dilation_w * p.x_stride * kFrom;
     int64_t c = 0;
     for (; c + 64 <= p.c; c += 64)
-      pool_window<kIsMax, 4>(x + c, row_step, h.end - h.begin, step, w.end - w.begin, 16, scale, y + c);
+      pool_window<kIsMax, kType, 4>(x + c * kFrom, row_step, h.end - h.begin, step, w.end - w.begin, 16, scale,
+                                    y + c * kTo);
     for (; c < p.c; c += 16)
-      pool_window<kIsMax, 1>(x + c, row_step, h.end - h.begin, step, w.end - w.begin,
-                             static_cast<int>(p.c - c < 16 ? p.c - c : 16), scale, y + c);
+      pool_window<kIsMax, kType, 1>(x + c * kFrom, row_step, h.end - h.begin, step, w.end - w.begin,
+                                    static_cast<int>(p.c - c < 16 ? p.c - c : 16), scale, y + c * kTo);
   }
 }
 
-// Channels [c, c + 16 J) of one image's mean or maximum.
-template <bool kIsMax, int J>
-void global_window(const GlobalPoolParams& p, const float* x, int n, float* y) {
-  pool_window<kIsMax, J>(x, 0, 1, p.x_stride, p.pixels, n, simd::set1(1.0f / static_cast<float>(p.pixels)), y);
+// Channels [first, first + 64) of one image's mean or maximum.
+template <bool kIsMax, LowType kType>
+void global_block(const GlobalPoolParams& p, int64_t image, int64_t first) {
+  constexpr int64_t kFrom = low_bytes(kType), kTo = kIsMax ? kFrom : 4;
+  const F32 scale = simd::set1(1.0f / static_cast<float>(p.pixels));
+  const std::byte* x = static_cast<const std::byte*>(p.x) + image * p.pixels * p.x_stride * kFrom;
+  std::byte* y = static_cast<std::byte*>(p.y) + image * p.y_stride * kTo;
+  const int64_t step = p.x_stride * kFrom;
+  if (first + 64 <= p.c) {
+    pool_window<kIsMax, kType, 4>(x + first * kFrom, 0, 1, step, p.pixels, 16, scale, y + first * kTo);
+    return;
+  }
+  for (int64_t c = first; c < p.c; c += 16)
+    pool_window<kIsMax, kType, 1>(x + c * kFrom, 0, 1, step, p.pixels, static_cast<int>(p.c - c < 16 ? p.c - c : 16),
+                                  scale, y + c * kTo);
+}
+
+template <LowType kType>
+void pool_as(const PoolParams& p, Worker& worker) {
+  const auto [begin, end] = worker.slice(p.batch * p.out_h);
+  for (int64_t r = begin; r < end; ++r)
+    p.kind == PoolParams::Kind::kMax ? pool_row<true, kType>(p, r) : pool_row<false, kType>(p, r);
+}
+
+template <LowType kType>
+void global_pool_as(const GlobalPoolParams& p, Worker& worker) {
+  const int64_t blocks = (p.c + 63) / 64;
+  const auto [begin, end] = worker.slice(p.batch * blocks);
+  for (int64_t i = begin; i < end; ++i)
+    p.is_max ? global_block<true, kType>(p, i / blocks, i % blocks * 64)
+             : global_block<false, kType>(p, i / blocks, i % blocks * 64);
 }
 
 }  // namespace
 
 void pool(const PoolParams& p, Worker& worker) {
-  const auto [begin, end] = worker.slice(p.batch * p.out_h);
-  for (int64_t r = begin; r < end; ++r) p.kind == PoolParams::Kind::kMax ? pool_row<true>(p, r) : pool_row<false>(p, r);
+  if (p.x_type == LowType::kU8) return pool_as<LowType::kU8>(p, worker);
+  if (p.x_type == LowType::kS8) return pool_as<LowType::kS8>(p, worker);
+  pool_as<LowType::kF32>(p, worker);
 }
 
 void global_pool(const GlobalPoolParams& p, Worker& worker) {
-  const int64_t blocks = (p.c + 63) / 64;
-  const auto [begin, end] = worker.slice(p.batch * blocks);
-  for (int64_t i = begin; i < end; ++i) {
-    const float* x = p.x + i / blocks * p.pixels * p.x_stride;
-    float* y = p.y + i / blocks * p.y_stride;
-    const int64_t first = i % blocks * 64;
-    if (first + 64 <= p.c) {
-      p.is_max ? global_window<true, 4>(p, x + first, 16, y + first)
-               : global_window<false, 4>(p, x + first, 16, y + first);
-      continue;
-    }
-    for (int64_t c = first; c < p.c; c += 16) {
-      const int n = static_cast<int>(p.c - c < 16 ? p.c - c : 16);
-      p.is_max ? global_window<true, 1>(p, x + c, n, y + c) : global_window<false, 1>(p, x + c, n, y + c);
-    }
-  }
+  if (p.x_type == LowType::kU8) return global_pool_as<LowType::kU8>(p, worker);
+  if (p.x_type == LowType::kS8) return global_pool_as<LowType::kS8>(p, worker);
+  global_pool_as<LowType::kF32>(p, worker);
 }
 
 void resize(const ResizeParams& p, Worker& worker) {
