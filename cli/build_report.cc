@@ -21,8 +21,8 @@ Status BuildReport::write(const std::string& model, const compile::NetworkOption
                           ThreadPool& pool) {
   if (!file_) return Status::ok();
   NEREID_TRY(const compile::NetworkView view,
-             compile::view_build({.model = model, .shapes = {}, .account = {.runs = kTimedRuns}}, options, build,
-                                 choices, pool));
+             compile::view_build({.model = model, .inputs = {}, .shapes = {}, .account = {.runs = kTimedRuns}}, options,
+                                 build, choices, pool));
   return write_graph_page(*file_, view);
 }
 

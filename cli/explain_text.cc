@@ -66,10 +66,15 @@ std::string passes_text(const compile::NetworkView& view, bool all) {
     return "\nAn engine does not say what the passes did: ask the file it was built from.\n";
   Table table({{"pass"}, {"did", kRight}, {"refused", kRight}, {"nodes", kRight}, {"why it is there"}});
   std::string made, refused;
+  size_t idle = 0;
   for (const passes::PassReport& pass : view.passes.passes) {
     const size_t refusals = pass.records.size() - pass.fired();
     const auto row = std::ranges::find(passes::network_pipeline(), pass.name, &passes::Pass::name);
     const bool known = row != passes::network_pipeline().end();
+    if (pass.enabled && pass.records.empty() && pass.nodes_before == pass.nodes_after) {
+      ++idle;
+      continue;
+    }
     table.add_row({std::string(pass.name), pass.enabled ? fmt::format("{}", pass.fired()) : "disabled",
                    fmt::format("{}", refusals), fmt::format("{} -> {}", pass.nodes_before, pass.nodes_after),
                    known ? std::string(row->reason) : std::string()});
@@ -79,6 +84,7 @@ std::string passes_text(const compile::NetworkView& view, bool all) {
       refused += fmt::format("{} ({} times)\n{}", pass.name, refusals, lines);
   }
   std::string text = "\n# Passes\n\n" + table.markdown();
+  if (idle > 0) text += fmt::format("\n{} other passes found nothing to do\n", idle);
   if (!made.empty()) text += "\n# What they did\n\n" + made;
   if (!refused.empty()) text += "\n# What they refused\n\n" + refused;
   return text;
@@ -87,7 +93,8 @@ std::string passes_text(const compile::NetworkView& view, bool all) {
 std::string why(const compile::LayerAccount& layer) {
   if (!layer.note.empty()) return layer.note;
   if (layer.kernel.empty()) return "no work: known from sizes, or another name for its input";
-  return layer.chosen_because.empty() ? layer.tactic : fmt::format("{}: {}", layer.tactic, layer.chosen_because);
+  if (layer.tactic.empty()) return {};
+  return fmt::format("{}: {}", layer.tactic, layer.chosen_because.empty() ? "by rule" : layer.chosen_because);
 }
 
 std::string layers_text(const compile::NetworkAccount& account) {

@@ -12,7 +12,7 @@ namespace nereid::cli {
 
 struct ViewArguments {
   std::string model, precision = "f32";
-  std::vector<std::string> shapes;
+  std::vector<std::string> shapes, inputs;
   int threads = 0;
   bool profile = false;
   int64_t runs = 20;

@@ -21,7 +21,7 @@ TEST(GraphJson, values_are_numbered_and_constants_have_bytes_and_few_numbers) {
   const OrderedJson graphs = graphs_json(parsed(R"(graph net {
   input %x: f32[1, 4]
   const %w: f32[4] = [1.0, 2.0, 0.5, -3.0]
-  const %absent: f32[1000, 4]
+  const %absent: f32[4, 1000]
   %y: f32[1, 4] = mul(%x, %w)
   %z: f32[1, 1000] = dense(%y, %absent, _)
   output %z

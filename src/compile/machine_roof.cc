@@ -12,9 +12,10 @@ namespace {
 
 constexpr int kPeakRepeats = 20;
 constexpr int64_t kPeakRounds = 100'000;  // about a millisecond
-constexpr double kSecondsABuffer = 0.15;  // at most, of one size of buffer
+constexpr double kSecondsABuffer = 0.12;  // at most, of one size of buffer
 constexpr int64_t kInCache = 256 << 10;   // bytes a thread: the second cache of every processor of ten years
-constexpr int64_t kShared = 4 << 20;      // the cache that cores share
+constexpr int64_t kShared = 4 << 20;      // the caches that cores share begin
+constexpr int64_t kLastCache = 24 << 20;  // and end, on most machines
 constexpr int64_t kInMemory = 128 << 20;  // more than caches hold
 
 double peak_flops(ThreadPool& pool, Isa isa) {
@@ -52,7 +53,8 @@ double MachineRoof::least_ms(const ops::Cost& cost) const {
 MachineRoof measure_roof(ThreadPool& pool, Isa isa) {
   MachineRoof roof{.flops_per_second = peak_flops(pool, isa), .memory = {}};
   const auto threads = static_cast<int64_t>(pool.size());
-  for (const int64_t bytes : {kInCache * threads, std::max(kShared, 2 * kInCache * threads), kInMemory}) {
+  for (const int64_t bytes : {kInCache * threads, std::max(kShared, 2 * kInCache * threads),
+                              std::max(kLastCache, 4 * kInCache * threads), kInMemory}) {
     const auto measured = runtime::measure_read_bandwidth(
         pool, {.bytes = bytes, .repeats = 3, .isa = isa, .max_seconds = kSecondsABuffer});
     if (measured.is_ok()) roof.memory.push_back({bytes, measured->best});

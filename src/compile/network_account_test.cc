@@ -12,11 +12,11 @@
 namespace nereid::compile {
 namespace {
 
-// y = relu(x . w) for x of 8 rows; `w` has 16 columns of 32.
+// y = relu(x . w) for x of 8 rows; w has 16 columns of 32.
 NetworkSession session() {
   graph::Graph g;
   const graph::ValueId x = g.add_input("x", {DType::f32, Shape({8, 32})});
-  const graph::ValueId w = g.add_constant_f32("w", std::vector<float>(16 * 32, 0.5F), {16, 32});
+  const graph::ValueId w = g.add_constant_f32("w", std::vector<float>(16 * 32, 0.5F), {32, 16});
   const graph::ValueId y = *g.add("dense", {x, w, {}}, {}, "y");
   const graph::ValueId z = *g.add("nonzero", {y}, {}, "z");
   g.add_output(z);
@@ -36,7 +36,7 @@ TEST(NetworkAccount, a_layer_has_its_kernel_its_sizes_and_its_work) {
   EXPECT_EQ(dense.name, "y");
   EXPECT_EQ(dense.kernel, "gemm");
   EXPECT_EQ(dense.precision, "f32");
-  EXPECT_EQ(dense.inputs, (std::vector<std::string>{"f32[8, 32]", "f32[16, 32]", ""}));
+  EXPECT_EQ(dense.inputs, (std::vector<std::string>{"f32[8, 32]", "f32[32, 16]", ""}));
   EXPECT_EQ(dense.outputs, std::vector<std::string>{"f32[8, 16]"});
   EXPECT_EQ(dense.cost.flops, 2.0 * 8 * 32 * 16);
   EXPECT_EQ(dense.bytes(), 4.0 * (8 * 32 + 16 * 32 + 8 * 16));

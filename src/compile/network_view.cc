@@ -11,13 +11,15 @@
 namespace nereid::compile {
 namespace {
 
+using ImportOptions = import::onnx::ImportOptions;
+
 std::string file_name(const std::string& path) {
   const std::filesystem::path p(path);
   return p.has_filename() ? p.filename().string() : p.parent_path().filename().string();
 }
 
 // What the passes start from.
-Status read_before(NetworkView& view, const std::string& path, const import::onnx::ImportOptions& options,
+Status read_before(NetworkView& view, const std::string& path, const ImportOptions& options,
                    std::vector<std::shared_ptr<const void>>& kept) {
   NEREID_TRY(import::onnx::OnnxModel model, import::onnx::import_file(path, options));
   view.before = std::move(model.graph);
@@ -50,27 +52,33 @@ std::shared_ptr<const void> keep(std::vector<std::shared_ptr<const void>> parts)
   return std::make_shared<const std::vector<std::shared_ptr<const void>>>(std::move(parts));
 }
 
-import::onnx::ImportOptions import_options(const NetworkSession& session,
-                                           const InputShapes& given){import::onnx::ImportOptions options;
-for (const auto& [name, sizes] : given)
-  if (name.find('*') == std::string::npos) options.overridden.insert(name);
-for (const auto& [name, value] : session.values)
-  if (value.is_tensor()) options.shapes.emplace(name, value.tensor.sizes);
-return options;
-}  // namespace
+// As open_session imports the file.
+Result<ImportOptions> import_options(const NetworkSession& session, const ViewOptions& view, const InputShapes& given) {
+  NEREID_TRY(const InputFiles files, parse_input_files(view.inputs));
+  ImportOptions options;
+  for (const auto& [name, file] : files) options.overridden.insert(name);
+  for (const auto& [name, sizes] : given)
+    if (name.find('*') == std::string::npos) options.overridden.insert(name);
+  for (const auto& [name, value] : session.values)
+    if (value.is_tensor()) options.shapes.emplace(name, value.tensor.sizes);
+  return options;
+}
 
 Result<NetworkView> view_session(NetworkView view, const ViewOptions& options, const InputShapes& given,
                                  ThreadPool& pool) {
-  NEREID_TRY(
-      const NetworkSession session,
-      open_session(
-          {.model = options.model, .inputs = {}, .shapes = options.shapes, .precision = options.precision, .isa = {}},
-          pool));
+  NEREID_TRY(const NetworkSession session, open_session({.model = options.model,
+                                                         .inputs = options.inputs,
+                                                         .shapes = options.shapes,
+                                                         .precision = options.precision,
+                                                         .isa = {}},
+                                                        pool));
   view.remarks = session.remarks;
   take_network(view, session.network);
   std::vector<std::shared_ptr<const void>> kept = {session.network.network};
-  if (!session.is_engine)
-    NEREID_RETURN_IF_ERROR(read_before(view, options.model, import_options(session, given), kept));
+  if (!session.is_engine) {
+    NEREID_TRY(const ImportOptions same, import_options(session, options, given));
+    NEREID_RETURN_IF_ERROR(read_before(view, options.model, same, kept));
+  }
   NEREID_TRY(view.account, account_network(session, pool, options.account));
   view.storage = keep(std::move(kept));
   return view;
@@ -78,7 +86,11 @@ Result<NetworkView> view_session(NetworkView view, const ViewOptions& options, c
 
 Result<NetworkView> view_network(NetworkView view, const ViewOptions& options, ThreadPool& pool) {
   NEREID_TRY(const InputShapes given, parse_input_shapes(options.shapes));
-  if (options.guess_sizes || !given.empty()) return view_session(std::move(view), options, given, pool);
+  if (options.guess_sizes || !given.empty() || !options.inputs.empty()) {
+    Result<NetworkView> seen = view_session(std::move(view), options, given, pool);
+    if (seen.is_ok() || !given.empty() || seen.status().code() != StatusCode::kInvalidArgument) return seen;
+    return seen.status().with("with sizes of 1 where the model leaves them open (--shapes gives others)");
+  }
   NEREID_TRY(const OpenedNetwork opened,
              open_network(options.model,
                           {.import = {}, .disabled_passes = {}, .precision = options.precision, .isa = {}}, pool));
@@ -126,14 +138,14 @@ void add_choices(NetworkAccount& account, std::span<const tune::LayerChoice> cho
   }
 }
 
-}  // namespace nereid::compile
+}  // namespace
 
 Result<NetworkView> view_model(const ViewOptions& options, ThreadPool& pool) {
   const ModelKind kind = model_kind(options.model);
   NetworkView view = empty_view(options, kind == ModelKind::kNetworkEngine ? "engine" : "ONNX file");
   if (is_network(kind)) return view_network(std::move(view), options, pool);
-  if (!options.shapes.empty() || options.account.runs > 0)
-    return invalid_argument("{} is no network: --shapes and --profile are for ONNX files and their engines",
+  if (!options.shapes.empty() || !options.inputs.empty() || options.account.runs > 0)
+    return invalid_argument("{} is no network: --shapes, --inputs and --profile are for ONNX files and their engines",
                             options.model);
   return view_language_model(std::move(view), options, kind == ModelKind::kEngine);
 }

@@ -17,9 +17,9 @@
 namespace nereid::compile {
 
 struct ViewOptions {
-  std::string model;                // path of an ONNX file, of an engine, or of a language model
-  std::vector<std::string> shapes;  // as SessionOptions has them
-  bool guess_sizes = false;         // sizes that are open are taken to be 1; false: then it does not run
+  std::string model;                        // path of an ONNX file, of an engine, or of a language model
+  std::vector<std::string> inputs, shapes;  // as SessionOptions has them
+  bool guess_sizes = false;                 // sizes that are open are taken to be 1; false: then it does not run
   runtime::NetPrecision precision = runtime::NetPrecision::kF32;
   AccountOptions account;
 };

@@ -38,7 +38,7 @@ function kernelLines(layer) {
   const table = layer.candidates && element("table", {class: "candidates"}, ...layer.candidates.map(one => element("tr", {},
     element("td", {}, element("code", {}, one.tactic)), element("td", {}, `${formatMs(one.ms)}${one.given_up ? ", given up" : ""}`))));
   return lines(["Kernel", layer.kernel || "none: known from sizes, or another name for its input"], ["Because", layer.note ? element("span", {class: "note"}, layer.note) : ""],
-    ["Precision", layer.precision], ["Tactic", layer.tactic ? element("code", {}, layer.tactic) : ""], ["Chosen", layer.chosen_because || ""],
+    ["Precision", layer.precision], ["Tactic", layer.tactic ? element("code", {}, layer.tactic) : ""], ["Chosen", layer.tactic ? layer.chosen_because || "by rule" : ""],
     ["Problem", layer.problem ? element("code", {}, layer.problem) : ""], ["Measured", table || ""]);
 }
 

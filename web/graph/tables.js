@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The sheets beside the graph: every layer as a row, what each pass did and refused, and what else is to be said.
-const why = ({layer}) => layer.note || [layer.tactic, layer.chosen_because].filter(Boolean).join(": ");
+const why = ({layer}) => layer.note || (layer.tactic ? `${layer.tactic}: ${layer.chosen_because || "by rule"}` : "");
 const COLUMNS = [
   {title: "#", number: true, key: row => row.at},
   {title: "Layer", wide: true, key: row => row.layer.name, cell: (row, go) => row.node ? nodeLink(row.node, go, row.layer.name) : element("code", {}, row.layer.name)},
@@ -60,6 +60,8 @@ function recordList(pass, select) {
     sorted.length > 60 ? element("div", {}, `and ${sorted.length - 60} more kinds`) : null);
 }
 
+const isIdle = pass => pass.enabled && !pass.records.length && pass.nodes_before === pass.nodes_after;
+
 function fillPasses(sheet, findByName) {
   const select = place => findByName(place) || element("code", {}, place);
   if (!DATA.passes.length) {
@@ -69,16 +71,16 @@ function fillPasses(sheet, findByName) {
   const fired = DATA.passes.reduce((sum, pass) => sum + pass.fired, 0), refused = DATA.passes.reduce((sum, pass) => sum + pass.records.length - pass.fired, 0);
   sheet.replaceChildren(element("h2", {}, "Passes"),
     element("p", {}, `In the order they ran: ${fired} rewrites, ${refused} refused with a reason. Open a row to see where.`),
-    ...DATA.passes.map(pass => {
+    ...DATA.passes.filter(pass => !isIdle(pass)).map(pass => {
       const no = pass.records.length - pass.fired;
       const head = element("summary", {}, element("b", {}, pass.name), element("span", {}, !pass.enabled ? "disabled" : pass.fired ? `${pass.fired} done` : "–"),
         element("span", {}, no ? `${no} refused` : ""), element("span", {}, pass.nodes_before === pass.nodes_after ? `${pass.nodes_after} nodes` : `${pass.nodes_before} → ${pass.nodes_after} nodes`), element("span", {}, pass.reason));
-      const details = element("details", {class: pass.records.length ? null : "none"}, head);
+      const details = element("details", {}, head);
       details.addEventListener("toggle", () => {
         if (details.open && details.children.length === 1 && pass.records.length) details.append(recordList(pass, select));
       });
       return details;
-    }));
+    }), ...(DATA.passes.some(isIdle) ? [element("h3", {}, "Found nothing to do"), element("p", {}, DATA.passes.filter(isIdle).map(pass => pass.name).join(", "))] : []));
 }
 
 function fillNotes(sheet) {
