@@ -57,7 +57,7 @@ libgtest-dev 1
 libgmock-dev 1
 librapidcheck-dev 0
 """
-DEBIAN_12 = COMMON + "g++ 4:12.2.0-3\ncmake 3.25.1-1\nclang 1:14\nlibclang-rt-dev 1:14\n"
+DEBIAN_12 = COMMON + "chromium 156\ng++ 4:12.2.0-3\ncmake 3.25.1-1\nclang 1:14\nlibclang-rt-dev 1:14\n"
 UBUNTU_22 = COMMON + "g++ 4:11.2.0-1\ng++-12 12.3.0-1\ncmake 3.22.1-1\nclang 1:14\nlibclang-common-14-dev 1:14\n"
 UBUNTU_24 = COMMON + "g++ 4:13.2.0-7\ncmake 3.28.3-1\nclang 1:18\nlibclang-rt-dev 1:18\n"
 VERSIONS = {DEBIAN_12: ("12.2.0", "3.25.1"), UBUNTU_22: ("11.4.0", "3.22.1"), UBUNTU_24: ("13.3.0", "3.28.3")}
@@ -129,6 +129,16 @@ class Bootstrap(unittest.TestCase):
             code, out = machine.bootstrap("build", "fuzz")
             self.assertEqual(code, 0, out)
             self.assertIn(name, machine.installed())
+
+    def test_a_browser_comes_with_the_tests_alone_where_there_is_one(self):
+        machine = self.machine(DEBIAN_12)
+        machine.bootstrap()
+        self.assertNotIn("chromium", machine.installed())
+        self.assertEqual(machine.bootstrap("build", "test")[0], 0)
+        self.assertIn("chromium", machine.installed())
+        code, out = self.machine(UBUNTU_24).bootstrap("build", "test")
+        self.assertEqual(code, 0, out)
+        self.assertIn("this distribution has no chromium (draws the pages that the tests look at); going on without", out)
 
     def test_the_second_run_installs_nothing_and_says_so_in_one_line(self):
         machine = self.machine(DEBIAN_12)
