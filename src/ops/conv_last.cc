@@ -11,12 +11,14 @@ enum : size_t { kX, kW, kBias, kResidual };
 constexpr ArgSpec kInputs[] = {
     {.name = "x"}, {.name = "w"}, {.name = "bias", .optional = true}, {.name = "residual", .optional = true}};
 constexpr ArgSpec kOutputs[] = {{.name = "y"}};
-constexpr AttrSpec kAttrs[] = {kEpilogueActivation,   kEpilogueAlpha, kWindowAutoPad,   kEpilogueBeta,
-                               kWindowDilations,      kConvGroup,     kConvKernelShape, kWindowPads,
-                               kEpiloguePrecision,    kEpilogueResidualLast, kWindowStrides};
+constexpr AttrSpec kAttrs[] = {
+    kEpilogueActivation, kEpilogueAlpha,   kWindowAutoPad, kEpilogueBeta,      kWindowDilations,
+    kConvGroup,          kConvKernelShape, kWindowPads,    kEpiloguePrecision, kEpilogueResidualLast,
+    kEpilogueScale,      kEpilogueShift,   kWindowStrides};
 constexpr AttrSpec kTransposeAttrs[] = {kEpilogueActivation, kEpilogueAlpha, kWindowAutoPad,        kEpilogueBeta,
                                         kWindowDilations,    kConvGroup,     kConvKernelShape,      kConvOutputPadding,
-                                        kConvOutputShape,    kConvCut,       kEpilogueResidualLast, kWindowStrides};
+                                        kConvOutputShape,    kConvCut,       kEpilogueResidualLast, kEpilogueScale,
+                                        kEpilogueShift,      kWindowStrides};
 
 // The names of the channels-first ops; types, so that they can be arguments of templates.
 struct Conv {
@@ -46,7 +48,7 @@ Status evaluate(const EvalContext& ctx) {
 
 extern constexpr OpDef kConvLast = {
     .name = "conv_last",
-    .summary = "conv of channels-last images [N, spatial..., C]; y = activation(conv + bias + residual)",
+    .summary = "conv of channels-last images [N, spatial..., C]; y = scale activation(conv + bias + residual) + shift",
     .inputs = kInputs,
     .outputs = kOutputs,
     .attrs = kAttrs,
@@ -56,7 +58,8 @@ extern constexpr OpDef kConvLast = {
 
 extern constexpr OpDef kConvTransposeLast = {
     .name = "conv_transpose_last",
-    .summary = "conv_transpose of channels-last images [N, spatial..., C]; y = activation(it + bias + residual)",
+    .summary =
+        "conv_transpose of channels-last images [N, spatial..., C]; y = scale activation(it + bias + residual) + shift",
     .inputs = kInputs,
     .outputs = kOutputs,
     .attrs = kTransposeAttrs,

@@ -9,12 +9,11 @@ enum : size_t { kX, kW, kBias, kResidual };
 constexpr ArgSpec kInputs[] = {
     {.name = "x"}, {.name = "w"}, {.name = "bias", .optional = true}, {.name = "residual", .optional = true}};
 constexpr ArgSpec kOutputs[] = {{.name = "y"}};
-constexpr AttrSpec kAttrs[] = {kEpilogueActivation,
-                               kEpilogueAlpha,
-                               kEpilogueBeta,
-                               kEpiloguePrecision,
-                               kEpilogueResidualLast,
-                               {"transposed", AttrSpec::Kind::kBool, "false", "w is [N, K]; else [K, N]"}};
+constexpr AttrSpec kAttrs[] = {
+    kEpilogueActivation,   kEpilogueAlpha,
+    kEpilogueBeta,         kEpiloguePrecision,
+    kEpilogueResidualLast, kEpilogueScale,
+    kEpilogueShift,        {"transposed", AttrSpec::Kind::kBool, "false", "w is [N, K]; else [K, N]"}};
 
 Result<std::vector<TensorType>> infer(const InferContext& ctx) {
   ShapeRule rule(ctx, kInputs);
@@ -67,7 +66,7 @@ Cost cost(const InferContext& ctx, std::span<const TensorType> outputs) {
 }  // namespace
 
 extern constexpr OpDef kDense = {.name = "dense",
-                                 .summary = "y = activation(x . w + bias + residual)",
+                                 .summary = "y = scale activation(x . w + bias + residual) + shift",
                                  .inputs = kInputs,
                                  .outputs = kOutputs,
                                  .attrs = kAttrs,

@@ -65,13 +65,15 @@ Status apply_epilogue(const Attrs& attrs, const ConstTensorView& bias, const Con
   NEREID_TRY(const EpilogueAct* act, find_epilogue_act(attrs.text("activation")));
   const double alpha = attrs.real("alpha"), beta = attrs.real("beta");
   const bool last = attrs.boolean("residual_last");
+  const double scale = attrs.has("scale") ? attrs.real("scale") : 1;
+  const double shift = attrs.has("shift") ? attrs.real("shift") : 0;
   const Elements<double> b = bias.data != nullptr ? load<double>(bias) : Elements<double>();
   const Elements<double> r = residual.data != nullptr ? load<double>(residual) : Elements<double>();
   for (int64_t i = 0; i < sums.size(); ++i) {
     double y = sums[i];
     if (b.size() > 0) y += b[i % columns];
     if (r.size() > 0 && !last) y += r[i];
-    y = act->function(y, alpha, beta);
+    y = scale * act->function(y, alpha, beta) + shift;
     if (r.size() > 0 && last) y += r[i];
     sums[i] = y;
   }

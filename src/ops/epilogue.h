@@ -2,8 +2,9 @@
 // What a product or convolution does to its sums before it stores them: bias, residual and activation, which the ops
 // that lowering makes (dense, conv_last, conv_transpose_last) share.
 //
-//   y = act(sum + bias[column] + residual[row, column])          residual_last = false (ResNet)
-//   y = act(sum + bias[column]) + residual[row, column]          residual_last = true (transformers, YOLO)
+//   y = scale act(sum + bias[column] + residual[row, column]) + shift          residual_last = false (ResNet)
+//   y = scale act(sum + bias[column]) + shift + residual[row, column]          residual_last = true (transformers,
+//   YOLO)
 #pragma once
 
 #include <string_view>
@@ -40,6 +41,9 @@ inline constexpr AttrSpec kEpiloguePrecision = {
 inline constexpr AttrSpec kEpilogueResidualLast = {
     "residual_last", AttrSpec::Kind::kBool, "false",
     "the residual is added to what the activation gives; else to what it takes"};
+inline constexpr AttrSpec kEpilogueScale = {"scale", AttrSpec::Kind::kFloat, "1.0",
+                                            "what the activation gives is multiplied by it"};
+inline constexpr AttrSpec kEpilogueShift = {"shift", AttrSpec::Kind::kFloat, "0.0", "and this is added then"};
 
 // Checks the activation, and input `residual`, where there is one, against the result's type.
 Status check_epilogue(const InferContext& ctx, const ShapeRule& rule, size_t residual, const TensorType& result);

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// fuse_epilogue: an activation or a sum right after a convolution or dense layer is done to its sums before they are
-// stored: y = act(sums + residual), or act(sums) + residual.
+// fuse_epilogue: an activation, one number that scales or shifts, or a sum right after a convolution or dense layer is
+// done to its sums before they are stored: y = scale act(sums + residual) + shift, or scale act(sums) + shift +
+// residual.
+#include <cmath>
+
 #include "passes/edit.h"
 #include "passes/elementwise.h"
 #include "passes/pass_list.h"
@@ -28,6 +31,21 @@ bool later_layer(const Edit& edit, ValueId r, NodeId layer) {
          g.position_of(g.value(r).producer) > g.position_of(layer);
 }
 
+// What one number does to y: s y + t.
+struct Scalar {
+  double scale = 1, shift = 0;
+};
+std::optional<Scalar> scalar_of(const Edit& edit, const Node& user, ValueId y) {
+  const std::string_view op = user.op->name;
+  if (op != "mul" && op != "add" && op != "sub") return std::nullopt;
+  const size_t at = user.inputs[0] == y ? 0 : 1;
+  const auto number = edit.scalar(user.inputs[1 - at]);
+  if (user.inputs[at] != y || !number || !std::isfinite(*number)) return std::nullopt;
+  if (op == "mul") return Scalar{.scale = *number};
+  if (op == "add") return Scalar{.shift = *number};
+  return at == 0 ? Scalar{.shift = -*number} : Scalar{.scale = -1, .shift = *number};
+}
+
 // The layer with the node after it built in; invalid: that is nothing to be built in.
 Result<ValueId> grown(Edit& edit, NodeId layer_id, NodeId user_id) {
   const Node layer = edit.graph().node(layer_id);
@@ -36,7 +54,17 @@ Result<ValueId> grown(Edit& edit, NodeId layer_id, NodeId user_id) {
   if (user.outputs.size() != 1) return ValueId{};
   ops::Attrs attrs = layer.attrs;
   std::vector<ValueId> inputs = layer.inputs;
-  const bool plain = attrs.text("activation") == "none";
+  const bool scaled = attrs.real("scale") != 1 || attrs.real("shift") != 0;
+  const bool plain = attrs.text("activation") == "none" && !scaled;
+  // Layers of codes have no scale of their own behind the activation.
+  if (const auto number = scalar_of(edit, user, y); number && edit.is_constant(layer.inputs[kW])) {
+    if (!edit.is_ranked(user.outputs[0]) || !edit.is_ranked(y) || edit.rank(user.outputs[0]) != edit.rank(y) ||
+        attrs.boolean("residual_last"))
+      return ValueId{};
+    attrs.set("scale", attrs.real("scale") * number->scale);
+    attrs.set("shift", attrs.real("shift") * number->scale + number->shift);
+    return edit.insert(user_id, layer.op->name, std::move(inputs), std::move(attrs));
+  }
   if (user.op->name == "add") {
     const ValueId r = user.inputs[user.inputs[0] == y ? 1 : 0];
     if (r == y || layer.inputs[kResidual].valid()) return ValueId{};
@@ -50,6 +78,7 @@ Result<ValueId> grown(Edit& edit, NodeId layer_id, NodeId user_id) {
   }
   const auto activation = activation_of(edit, user);
   if (!activation || user.inputs[0] != y) return ValueId{};
+  if (scaled) return ValueId{};
   if (!plain || attrs.boolean("residual_last"))
     return unsupported("the layer has an activation already, {}", attrs.text("activation"));
   attrs.set("activation", std::string(activation->name));

@@ -23,6 +23,7 @@ Status fuse_activation(graph::Graph& graph, PassContext& context);
 Status fuse_attention(graph::Graph& graph, PassContext& context);
 Status fuse_epilogue(graph::Graph& graph, PassContext& context);
 Status fuse_normalization(graph::Graph& graph, PassContext& context);
+Status fuse_one_hot(graph::Graph& graph, PassContext& context);
 Status fuse_pad(graph::Graph& graph, PassContext& context);
 Status fuse_program(graph::Graph& graph, PassContext& context);
 Status fuse_softmax(graph::Graph& graph, PassContext& context);

@@ -93,22 +93,41 @@ int64_t conv_weight_elements(const ConvShape& s, ConvAlgorithm algorithm) {
   return s.groups * gemm_packed_elements(taps(s) * (s.in_c / s.groups), s.out_c / s.groups);
 }
 
-void conv_pack_weight(const ConvShape& s, ConvAlgorithm algorithm, const float* oihw, float* packed) {
-  if (const int64_t t = winograd_width(algorithm)) return pack_winograd(s, t, oihw, packed);
+namespace {
+
+// Calls see(i) for each element of the packed weight in order: i is the place in oihw, or -1 for a zero.
+template <typename See>
+void each_packed(const ConvShape& s, ConvAlgorithm algorithm, See see) {
   const int64_t channels = s.in_c / s.groups, outputs = s.out_c / s.groups;
   if (algorithm == ConvAlgorithm::kDepthwise) {
     for (int64_t t = 0; t < taps(s); ++t)
-      for (int64_t c = 0; c < padded(s.in_c); ++c) *packed++ = c < s.in_c ? oihw[c * taps(s) + t] : 0.0f;
+      for (int64_t c = 0; c < padded(s.in_c); ++c) see(c < s.in_c ? c * taps(s) + t : -1);
     return;
   }
   for (int64_t g = 0; g < s.groups; ++g)
     for (int64_t first = 0; first < outputs; first += kPanelColumns)
       for (int64_t t = 0; t < taps(s); ++t)
         for (int64_t c = 0; c < channels; ++c)
-          for (int64_t j = 0; j < kPanelColumns; ++j) {
-            const int64_t o = first + j;
-            *packed++ = o < outputs ? oihw[((g * outputs + o) * channels + c) * taps(s) + t] : 0.0f;
-          }
+          for (int64_t o = first; o < first + kPanelColumns; ++o)
+            see(o < outputs ? ((g * outputs + o) * channels + c) * taps(s) + t : -1);
+}
+
+}  // namespace
+
+void conv_pack_weight(const ConvShape& s, ConvAlgorithm algorithm, const float* oihw, float* packed) {
+  if (const int64_t t = winograd_width(algorithm)) return pack_winograd(s, t, oihw, packed);
+  each_packed(s, algorithm, [&](int64_t i) { *packed++ = i < 0 ? 0.0f : oihw[i]; });
+}
+
+bool conv_can_unpack(ConvAlgorithm algorithm) {
+  return winograd_width(algorithm) == 0;
+}
+
+void conv_unpack_weight(const ConvShape& s, ConvAlgorithm algorithm, const float* packed, float* oihw) {
+  each_packed(s, algorithm, [&](int64_t i) {
+    if (i >= 0) oihw[i] = *packed;
+    ++packed;
+  });
 }
 
 int64_t conv_worker_bytes(const ConvShape& s, const ConvBlocking& blocking) {

@@ -63,6 +63,9 @@ ConvAlgorithm choose_conv_algorithm(const ConvShape& shape);
 int64_t conv_weight_elements(const ConvShape& shape, ConvAlgorithm algorithm);
 // On the calling thread; `oihw` contiguous.
 void conv_pack_weight(const ConvShape& shape, ConvAlgorithm algorithm, const float* oihw, float* packed);
+// The reverse, of kGemm and kDepthwise: the others have lost bits.
+bool conv_can_unpack(ConvAlgorithm algorithm);
+void conv_unpack_weight(const ConvShape& shape, ConvAlgorithm algorithm, const float* packed, float* oihw);
 
 int64_t conv_scratch_bytes(const ConvShape& shape, ConvAlgorithm algorithm, int workers,
                            const ConvBlocking& blocking = {});

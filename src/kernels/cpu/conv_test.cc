@@ -94,6 +94,7 @@ struct Problem {
             if (e.bias) sum += double{bias[static_cast<size_t>(o)]};
             if (e.residual && !e.residual_last) sum += double{residual[at]};
             double want = testing::reference_act(e.act, double{e.alpha}, double{e.beta}, sum);
+            want = double{e.scale} * want + double{e.shift};
             if (e.residual && e.residual_last) want += double{residual[at]};
             ASSERT_NEAR(y[at], want, tolerance * size + 3e-6) << isa_name(isa) << " " << name() << " at image " << n
                                                               << " row " << oh << " column " << ow << " channel " << o;
@@ -190,7 +191,7 @@ TEST(Conv, agrees_with_the_plain_loop_depthwise) {
     for (int64_t width : {1, 5, 14, 31})
       for (int64_t channels : {1, 8, 16, 32, 41})
         for (int64_t kernel : {1, 3, 5})
-          for (int64_t stride : {1, 2})
+          for (int64_t stride : {1, 2, 12, 21})
             for (int64_t dilation : {1, 2}) {
               const int64_t pad = (kernel - 1) * dilation / 2;
               const ConvShape s{.batch = 2,
@@ -200,8 +201,8 @@ TEST(Conv, agrees_with_the_plain_loop_depthwise) {
                                 .out_c = channels,
                                 .kernel_h = kernel,
                                 .kernel_w = kernel,
-                                .stride_h = stride,
-                                .stride_w = stride,
+                                .stride_h = stride > 10 ? stride / 10 : stride,  // 12: one down, two across
+                                .stride_w = stride % 10,
                                 .dilation_h = dilation,
                                 .dilation_w = dilation,
                                 .pad_top = pad,
@@ -245,6 +246,35 @@ TEST(Conv, fuses_bias_residual_and_every_activation) {
         s.groups = 20;
         Problem(shape_of(s, 1, 1), ConvAlgorithm::kDepthwise, e, 1).check(isa, 2);
       }
+}
+
+TEST(Conv, scales_and_shifts_behind_the_activation) {
+  for (Isa isa : isas_here())
+    for (const Act act : {Act::kNone, Act::kRelu, Act::kHardSwish})
+      for (const bool last : {false, true}) {
+        Epilogue e{
+            .bias = &kSome, .residual = &kSome, .residual_last = last, .act = act, .scale = 1.7f, .shift = -0.4f};
+        if (act == Act::kHardSwish) e.alpha = 1 / 6.0f, e.beta = 0.5f;
+        ConvShape s{
+            .in_h = 5, .in_w = 15, .in_c = 20, .out_c = 20, .kernel_h = 3, .kernel_w = 3, .pad_top = 1, .pad_left = 1};
+        Problem(shape_of(s, 1, 1), ConvAlgorithm::kGemm, e, 1).check(isa, 2);
+        Problem(shape_of(s, 1, 1), ConvAlgorithm::kWinograd4, e, 1).check(isa, 2, 3e-5);
+        s.groups = 20;
+        Problem(shape_of(s, 1, 1), ConvAlgorithm::kDepthwise, e, 1).check(isa, 2);
+      }
+}
+
+TEST(Conv, weights_come_back_from_their_packed_form) {
+  for (const auto& [groups, algorithm] :
+       {std::pair{int64_t{1}, ConvAlgorithm::kGemm}, std::pair{int64_t{3}, ConvAlgorithm::kGemm},
+        std::pair{int64_t{21}, ConvAlgorithm::kDepthwise}}) {
+    const Problem problem({.in_c = 21, .out_c = 21, .kernel_h = 2, .kernel_w = 3, .groups = groups}, algorithm);
+    std::vector<float> raw(problem.w.size(), -1);
+    ASSERT_TRUE(conv_can_unpack(algorithm));
+    conv_unpack_weight(problem.s, algorithm, reinterpret_cast<const float*>(problem.packed.data()), raw.data());
+    EXPECT_EQ(raw, problem.w);
+  }
+  EXPECT_FALSE(conv_can_unpack(ConvAlgorithm::kWinograd4));
 }
 
 TEST(Conv, gives_the_same_bits_on_any_number_of_threads_and_for_any_part_of_the_batch) {

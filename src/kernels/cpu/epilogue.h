@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a matrix product or convolution does to its sums before it stores them.
 //
-//   y = act(sum + bias[column] + residual[row, column])          residual_last = false (ResNet)
-//   y = act(sum + bias[column]) + residual[row, column]          residual_last = true (transformers, YOLO)
+//   y = scale act(sum + bias[column] + residual[row, column]) + shift          residual_last = false (ResNet)
+//   y = scale act(sum + bias[column]) + shift + residual[row, column]          residual_last = true (transformers,
+//   YOLO)
 //
-// kNone, kRelu and kClip cost nothing; the others are one more pass over a tile that is still in L1.
+// kNone, kRelu and kClip without scale and shift cost nothing; the others are one more pass over a tile that is still
+// in L1. Scale and shift are PP-OCR's learnable affine blocks behind activations.
 #pragma once
 
 #include <cstdint>
@@ -34,6 +36,7 @@ struct Epilogue {
   bool residual_last = false;
   Act act = Act::kNone;
   float alpha = 1, beta = 0;
+  float scale = 1, shift = 0;
 };
 
 }  // namespace nereid::kernels

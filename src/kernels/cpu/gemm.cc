@@ -21,4 +21,14 @@ void gemm_pack(const GemmPackParams& p) {
   }
 }
 
+void gemm_unpack(const GemmUnpackParams& p) {
+  const float* packed = p.packed;
+  for (int64_t panel = 0; panel < gemm_panels(p.n); ++panel)
+    for (int64_t k = 0; k < p.k; ++k)
+      for (int64_t j = 0; j < kPanelColumns; ++j, ++packed) {
+        const int64_t n = panel * kPanelColumns + j;
+        if (n < p.n) (p.transposed ? p.b[n * p.b_stride + k] : p.b[k * p.b_stride + n]) = *packed;
+      }
+}
+
 }  // namespace nereid::kernels

@@ -64,5 +64,14 @@ int64_t gemm_scratch_bytes(const GemmParams& p, int workers);
 
 // Packs by itself, on the calling thread and without vector instructions: for building, and for tests.
 void gemm_pack(const GemmPackParams& p);
+// The reverse of it for one b: `packed` is read, `b` written.
+struct GemmUnpackParams {
+  const float* packed = nullptr;
+  float* b = nullptr;
+  int64_t b_stride = 0;
+  bool transposed = false;
+  int64_t k = 0, n = 0;
+};
+void gemm_unpack(const GemmUnpackParams& p);
 
 }  // namespace nereid::kernels

@@ -134,6 +134,20 @@ TEST(Gemm, fuses_bias_residual_and_every_activation) {
       }
 }
 
+TEST(Gemm, a_matrix_comes_back_from_its_packed_form) {
+  for (const bool transposed : {false, true}) {
+    const Problem problem({.m = 1, .n = 37, .k = 19, .transposed = transposed});
+    std::vector<float> raw(problem.b.size(), -1);
+    gemm_unpack({.packed = reinterpret_cast<const float*>(problem.packed.data()),
+                 .b = raw.data(),
+                 .b_stride = transposed ? 19 : 37,
+                 .transposed = transposed,
+                 .k = 19,
+                 .n = 37});
+    EXPECT_EQ(raw, problem.b);
+  }
+}
+
 TEST(Gemm, gives_the_same_bits_on_any_number_of_threads_and_for_any_part_of_the_rows) {
   const Epilogue e{.bias = &kSome, .residual = &kSome, .act = Act::kGelu};
   for (Isa isa : isas_here())

@@ -9,6 +9,7 @@
 #include "base/cpu_info.h"
 #include "kernels/cpu/attention.h"
 #include "kernels/cpu/conv.h"
+#include "kernels/cpu/conv_transpose.h"
 #include "kernels/cpu/elementwise.h"
 #include "kernels/cpu/elementwise_program.h"
 #include "kernels/cpu/gemm.h"
@@ -36,6 +37,7 @@ struct IsaKernels {
   void (*gemm)(const GemmParams&, Worker&);
   void (*gemm_pack)(const GemmPackParams&, Worker&);
   void (*conv)(const ConvParams&, Worker&);
+  void (*conv_transpose)(const ConvTransposeParams&, Worker&);
   void (*pool)(const PoolParams&, Worker&);
   void (*global_pool)(const GlobalPoolParams&, Worker&);
   void (*resize)(const ResizeParams&, Worker&);
@@ -68,6 +70,7 @@ const IsaKernels& isa_kernels(Isa isa);
   void gemm(const GemmParams&, Worker&);                        \
   void gemm_pack(const GemmPackParams&, Worker&);               \
   void conv(const ConvParams&, Worker&);                        \
+  void conv_transpose(const ConvTransposeParams&, Worker&);     \
   void pool(const PoolParams&, Worker&);                        \
   void global_pool(const GlobalPoolParams&, Worker&);           \
   void resize(const ResizeParams&, Worker&);                    \

@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Attention over whole tensors: products of queries and keys, softmax with a mask, products with values; one sample
-// after the other, its heads side by side.
+// Attention over whole tensors: products of queries and keys, softmax with a mask, products with values.
+//
+// Where there are heads enough, each worker does heads of its own, some queries at a time, so that their scores stay in
+// L2 between the three (ViT-S: 1.18 ms a layer for all heads at once). With few heads the team does one sample after
+// the other, its heads side by side.
+#include <algorithm>
 #include <cmath>
 
 #include "runtime/net/bind_rows.h"
@@ -11,6 +15,8 @@ namespace {
 using kernels::GemmPackParams;
 using kernels::GemmParams;
 using kernels::SoftmaxParams;
+
+constexpr int64_t kBlockBytes = 64 << 10;  // of scores that a worker makes at a time
 
 // How [samples, heads, steps, width] lies in memory; three dimensions have the heads inside the rows.
 struct HeadLayout {
@@ -29,6 +35,67 @@ class AttentionStep final : public NetStep {
   explicit AttentionStep(const kernels::IsaKernels& kernels) : kernels_(kernels) { kernel = "attention"; }
 
   void run(Worker& worker) override {
+    if (!by_heads) return run_together(worker);
+    const auto [begin, end] = worker.slice(samples * products.outer.count);
+    auto* mine = reinterpret_cast<float*>(memory + worker.index() * worker_bytes);
+    alone_.run([&](Worker& one) {
+      for (int64_t unit = begin; unit < end; ++unit)
+        run_head(unit / products.outer.count, unit % products.outer.count, mine, one);
+    });
+  }
+
+  // Heads of a worker, or of the team.
+  bool by_heads = false;
+  int64_t block = 0;         // queries at a time
+  int64_t worker_bytes = 0;  // of scratch
+  bool mask_by_head = false, mask_by_query = false;
+
+ private:
+  // One head of keys and values with its group of query heads.
+  void run_head(int64_t b, int64_t head, float* scratch, Worker& one) {
+    float* packed_keys = scratch;
+    float* packed_values = packed_keys + products.outer.b;
+    float* scores = packed_values + sums.outer.b;
+    GemmPackParams k = pack_keys, v = pack_values;
+    k.batch = v.batch = 1;
+    k.b = keys + b * key_stride + head * pack_keys.b_batch_stride;
+    k.packed = packed_keys;
+    v.b = values + b * value_stride + head * pack_values.b_batch_stride;
+    v.packed = packed_values;
+    kernels_.gemm_pack(k, one);
+    kernels_.gemm_pack(v, one);
+    for (int64_t g = 0; g < products.inner.count; ++g)
+      for (int64_t first = 0; first < products.m; first += block) {
+        const int64_t rows = std::min(block, products.m - first), query_head = head * products.inner.count + g;
+        GemmParams p = products;
+        p.outer = p.inner = {};
+        p.m = rows;
+        p.a = queries + b * query_stride + query_head * products.inner.a + first * p.a_stride;
+        p.b = packed_keys;
+        p.c = scores;
+        kernels_.gemm(p, one);
+        SoftmaxParams s = softmax;
+        s.rows = rows;
+        s.x = s.y = scores;
+        if (mask != nullptr) {
+          const int64_t row =
+              (mask_by_head ? query_head * (mask_by_query ? products.m : 1) : 0) + (mask_by_query ? first : 0);
+          s.mask = mask + b * mask_sample_stride + row * softmax.mask_stride;
+          s.mask_rows = mask_by_query ? rows : 1;
+          s.mask_repeat = 1;
+        }
+        kernels_.softmax(s, one);
+        GemmParams y = sums;
+        y.outer = y.inner = {};
+        y.m = rows;
+        y.a = scores;
+        y.b = packed_values;
+        y.c = result + b * result_stride + query_head * sums.inner.c + first * y.c_stride;
+        kernels_.gemm(y, one);
+      }
+  }
+
+  void run_together(Worker& worker) {
     auto* packed_keys = reinterpret_cast<float*>(memory);
     float* packed_values = packed_keys + keys_elements;
     float* scores = packed_values + values_elements;
@@ -61,6 +128,7 @@ class AttentionStep final : public NetStep {
     }
   }
 
+ public:
   GemmPackParams pack_keys, pack_values;
   GemmParams products, sums;
   SoftmaxParams softmax;
@@ -72,6 +140,7 @@ class AttentionStep final : public NetStep {
 
  private:
   const kernels::IsaKernels& kernels_;
+  ThreadPool alone_{{.threads = 1}};  // without a thread: the caller as a team of one
 };
 
 // The mask as softmax reads it: [samples or 1, heads or 1, queries or 1, keys], missing dimensions in front being 1.
@@ -82,6 +151,8 @@ Status bind_mask(NetBinder& binder, graph::ValueId id, const HeadLayout& q, int6
   if (s[3] != keys) return unsupported("the mask is broadcast over keys");
   const bool by_head = s[1] == q.heads && q.heads > 1, by_query = s[2] == q.steps && q.steps > 1;
   if ((s[1] != 1 && !by_head) || (s[2] != 1 && !by_query)) return unsupported("the mask does not fit the heads");
+  step.mask_by_head = by_head;
+  step.mask_by_query = by_query;
   step.softmax.mask_stride = keys;
   step.softmax.mask_rows = (by_head ? q.heads : 1) * (by_query ? q.steps : 1);
   step.softmax.mask_repeat = by_query ? 1 : by_head ? q.steps : q.heads * q.steps;
@@ -156,6 +227,14 @@ Result<std::unique_ptr<NetStep>> bind_net_scaled_dot_attention(NetBinder& binder
   binder.point(inputs[2], &step->values);
   if (inputs.size() > 3 && inputs[3].valid()) NEREID_RETURN_IF_ERROR(bind_mask(binder, inputs[3], q, k.steps, *step));
   binder.point(node.outputs[0], &step->result);
+  const int64_t units = q.samples * k.heads, workers = binder.workers();
+  step->by_heads = units % workers == 0 || units >= 4 * workers;
+  if (step->by_heads) {
+    step->block = std::clamp<int64_t>(kBlockBytes / 4 / k.steps / 14 * 14, 14, q.steps < 14 ? 14 : q.steps);
+    step->worker_bytes = ((packed_key + packed_value + step->block * k.steps) * 4 + 63) / 64 * 64;
+    binder.want_scratch(workers * step->worker_bytes, &step->memory);
+    return std::unique_ptr<NetStep>(std::move(step));
+  }
   binder.want_scratch((step->keys_elements + step->values_elements + q.heads * head_scores) * 4, &step->memory);
   return std::unique_ptr<NetStep>(std::move(step));
 }

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which of several ways a product or a convolution takes: what the network was
-// told (it was timed, on this kind of machine), else what the kernels' rules
-// say.
+// Which of several ways a product or a convolution takes: what the network was told (it was timed, on this kind of
+// machine), else what the kernels' rules say.
 #include "runtime/net/bind_rows.h"
 
 namespace nereid::runtime {
@@ -15,8 +14,7 @@ Chosen choose(const NetBinder& binder, const Problem& problem, const Tactic& rul
   Chosen chosen{.problem = problem.text(), .tactic = rule};
   const std::string_view told = binder.network().choice(chosen.problem);
   if (told.empty()) return chosen;
-  // An engine's text may hold anything: what cannot be done is as if it were
-  // not there.
+  // An engine's text may hold anything: what cannot be done is as if it were not there.
   if (const Result<Tactic> tactic = kernels::parse_tactic(told); tactic.is_ok() && kernels::solves(*tactic, problem))
     chosen.tactic = *tactic;
   return chosen;
@@ -24,6 +22,7 @@ Chosen choose(const NetBinder& binder, const Problem& problem, const Tactic& rul
 
 // What a layer says for itself goes before what the network says.
 bool may_be_bf16(const NetBinder& binder, const graph::Node& node) {
+  if (scales_result(node)) return false;
   const std::string& own = node.attrs.text("precision");
   return own.empty() ? binder.network().precision() == NetPrecision::kBF16 : own == "bf16";
 }

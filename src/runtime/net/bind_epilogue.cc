@@ -33,11 +33,17 @@ Result<kernels::Act> act_of(std::string_view name) {
   return unsupported("there is no kernel for the activation '{}'", name);
 }
 
+bool scales_result(const graph::Node& node) {
+  return node.attrs.real("scale") != 1 || node.attrs.real("shift") != 0;
+}
+
 Status bind_epilogue(NetBinder& binder, const graph::Node& node, size_t bias_input, int64_t columns,
                      kernels::Epilogue& epilogue) {
   NEREID_TRY(epilogue.act, act_of(node.attrs.text("activation")));
   epilogue.alpha = static_cast<float>(node.attrs.real("alpha"));
   epilogue.beta = static_cast<float>(node.attrs.real("beta"));
+  epilogue.scale = static_cast<float>(node.attrs.real("scale"));
+  epilogue.shift = static_cast<float>(node.attrs.real("shift"));
   epilogue.residual_last = node.attrs.boolean("residual_last");
   const graph::ValueId bias = node.inputs[bias_input], residual = node.inputs[bias_input + 1];
   if (bias.valid()) {

@@ -10,6 +10,7 @@
 
 namespace nereid::runtime {
 
+NetBind bind_net_arithmetic;
 NetBind bind_net_cast;
 NetBind bind_net_concat;
 NetBind bind_net_conv_last;
@@ -23,6 +24,7 @@ NetBind bind_net_gather;
 NetBind bind_net_global_pool_last;
 NetBind bind_net_layer_normalization;
 NetBind bind_net_matmul;
+NetBind bind_net_mixed;
 NetBind bind_net_pad;
 NetBind bind_net_pool_last;
 NetBind bind_net_program;
@@ -70,6 +72,8 @@ Result<kernels::LowType> low_type_of(const NetBinder& binder, graph::ValueId id)
 // The kernels' name of an activation; kUnsupported for those they lack.
 Result<kernels::Act> act_of(std::string_view name);
 
+// Whether a scale and a shift stand behind the activation, which kernels of low precision do not have.
+bool scales_result(const graph::Node& node);
 // bias, residual and activation of a node, whose result has rows of `columns`: the pointers of `epilogue` are bound.
 Status bind_epilogue(NetBinder& binder, const graph::Node& node, size_t bias_input, int64_t columns,
                      kernels::Epilogue& epilogue);

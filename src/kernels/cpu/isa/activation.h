@@ -81,9 +81,18 @@ inline simd::F32 activate(Act act, float alpha, float beta, simd::F32 x) {
   return x;
 }
 
+// With the scale and the shift behind it.
+inline simd::F32 activate(const Epilogue& e, simd::F32 x) {
+  const simd::F32 v = activate(e.act, e.alpha, e.beta, x);
+  return e.scale == 1 && e.shift == 0 ? v : simd::fma(v, simd::set1(e.scale), simd::set1(e.shift));
+}
+
 // Activations that are a clamp: no pass of their own.
 constexpr bool is_clamp(Act act) {
   return act == Act::kNone || act == Act::kRelu || act == Act::kClip;
+}
+constexpr bool is_clamp(const Epilogue& e) {
+  return is_clamp(e.act) && e.scale == 1 && e.shift == 0;
 }
 constexpr float clamp_low(const Epilogue& e) {
   return e.act == Act::kRelu ? 0.0f : e.act == Act::kClip ? e.alpha : -__builtin_huge_valf();

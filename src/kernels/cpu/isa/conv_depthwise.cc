@@ -2,9 +2,10 @@
 // Depthwise convolution: 16 channels to a vector, tiles of two output rows by some pixels; channels run innermost.
 //
 // A tile's input pixels are found through a table of pointers, those outside the image being a row of zeros: edges cost
-// no more than the inside. 3x3 and 5x5 taps with strides 1 and 2 are written out, so that an input is loaded once for
-// all taps of a row that want it; other shapes, and channels past the last 16, take the plain loop. Reading runs along
-// memory: walking one block of channels down the image instead (all taps in L1) lost by half to its strides.
+// no more than the inside. 3x3 and 5x5 taps with strides of 1 and 2 each way are written out, so that an input is
+// loaded once for all taps of a row that want it; other shapes, and channels past the last 16, take the plain loop.
+// Reading runs along memory: walking one block of channels down the image instead (all taps in L1) lost by half to its
+// strides.
 #include "kernels/cpu/isa/activation.h"
 #include "kernels/cpu/isa/conv_parts.h"
 #include "kernels/cpu/isa_kernels.h"
@@ -17,7 +18,7 @@ using simd::F32;
 constexpr int kMostPixels = simd::kDepthwisePixels;
 
 [[gnu::noinline]] F32 finish(const Epilogue& e, F32 v) {
-  return activate(e.act, e.alpha, e.beta, v);
+  return activate(e, v);
 }
 
 // Output rows of one image, and some of the channels.
@@ -37,7 +38,7 @@ struct Output {
   bool clamped;
   F32 low, high;
   explicit Output(const Epilogue& epilogue)
-      : e(epilogue), clamped(is_clamp(e.act)), low(simd::set1(clamp_low(e))), high(simd::set1(clamp_high(e))) {}
+      : e(epilogue), clamped(is_clamp(e)), low(simd::set1(clamp_low(e))), high(simd::set1(clamp_high(e))) {}
 
   // The sums of some channels of pixel `pixel` to their place.
   [[gnu::always_inline]] void put(const Work& w, int64_t pixel, int64_t c, simd::Lanes lanes, F32 v) const {
@@ -52,15 +53,15 @@ struct Output {
   }
 };
 
-// K x K taps, stride S, T pixels of R rows from (oh, ow); whole blocks of 16 channels.
-template <int K, int S, int T, int R>
+// K x K taps, strides H and S, T pixels of R rows from (oh, ow); whole blocks of 16 channels.
+template <int K, int H, int S, int T, int R>
 [[gnu::noinline]] void run_tile(const Work& w, int64_t oh, int64_t ow) {
   using namespace simd;
-  constexpr int kRows = (R - 1) * S + K, kColumns = (T - 1) * S + K;
+  constexpr int kRows = (R - 1) * H + K, kColumns = (T - 1) * S + K;
   const ConvShape& s = w.s;
   const float* in[kRows][kColumns];
   for (int i = 0; i < kRows; ++i) {
-    const int64_t h = oh * S - s.pad_top + i;
+    const int64_t h = oh * H - s.pad_top + i;
     for (int j = 0; j < kColumns; ++j) {
       const int64_t v = ow * S - s.pad_left + j;
       const bool inside = h >= 0 && h < s.in_h && v >= 0 && v < s.in_w;
@@ -78,7 +79,7 @@ template <int K, int S, int T, int R>
       F32 v[kColumns];
       unrolled<kColumns>([&]<int j>() __attribute__((always_inline)) { v[j] = load(in[i][j] + c, lanes); });
       unrolled<R>([&]<int r>() __attribute__((always_inline)) {
-        constexpr int kh = i - r * S;
+        constexpr int kh = i - r * H;
         if constexpr (kh >= 0 && kh < K) {
           unrolled<K>([&]<int j>() __attribute__((always_inline)) {
             const F32 tap = load(taps + (kh * K + j) * w.width);
@@ -118,34 +119,44 @@ template <int K, int S, int T, int R>
   }
 }
 
-template <int K, int S, int R>
+template <int K, int H, int S, int R>
 void run_rows(const Work& w, int64_t oh) {
   int64_t ow = 0;
   const int64_t end = w.s.out_w;
-  for (; ow + kMostPixels <= end; ow += kMostPixels) run_tile<K, S, kMostPixels, R>(w, oh, ow);
+  for (; ow + kMostPixels <= end; ow += kMostPixels) run_tile<K, H, S, kMostPixels, R>(w, oh, ow);
   if constexpr (kMostPixels > 4)
-    for (; ow + 4 <= end; ow += 4) run_tile<K, S, 4, R>(w, oh, ow);
-  for (; ow + 2 <= end; ow += 2) run_tile<K, S, 2, R>(w, oh, ow);
-  if (ow < end) run_tile<K, S, 1, R>(w, oh, ow);
+    for (; ow + 4 <= end; ow += 4) run_tile<K, H, S, 4, R>(w, oh, ow);
+  for (; ow + 2 <= end; ow += 2) run_tile<K, H, S, 2, R>(w, oh, ow);
+  if (ow < end) run_tile<K, H, S, 1, R>(w, oh, ow);
+}
+
+// Functions for one row and for several at a time, by strides; null: there is none.
+struct Rows {
+  void (*one)(const Work&, int64_t) = nullptr;
+  void (*several)(const Work&, int64_t) = nullptr;
+};
+template <int K, int R>
+Rows rows_of(int64_t stride_h, int64_t stride_w) {
+  if (stride_h == 1 && stride_w == 1) return {run_rows<K, 1, 1, 1>, run_rows<K, 1, 1, R>};
+  if (stride_h == 2 && stride_w == 2) return {run_rows<K, 2, 2, 1>, run_rows<K, 2, 2, R>};
+  if (stride_h == 2 && stride_w == 1) return {run_rows<K, 2, 1, 1>, run_rows<K, 2, 1, R>};
+  if (stride_h == 1 && stride_w == 2) return {run_rows<K, 1, 2, 1>, run_rows<K, 1, 2, R>};
+  return {};
 }
 
 // Output rows [oh, end).
 void run(const Work& w, int64_t oh, int64_t end) {
   const ConvShape& s = w.s;
-  const bool square = s.kernel_h == s.kernel_w && s.stride_h == s.stride_w && s.dilation_h == 1 && s.dilation_w == 1;
-  const int64_t kernel = square ? s.kernel_h : 0, stride = square ? s.stride_h : 0;
+  const bool square = s.kernel_h == s.kernel_w && s.dilation_h == 1 && s.dilation_w == 1;
   constexpr int R = simd::kDepthwiseRows;
-  void (*one)(const Work&, int64_t) = nullptr;
-  void (*several)(const Work&, int64_t) = nullptr;
-  if (kernel == 3 && stride == 1) one = run_rows<3, 1, 1>, several = run_rows<3, 1, R>;
-  if (kernel == 3 && stride == 2) one = run_rows<3, 2, 1>, several = run_rows<3, 2, R>;
-  if (kernel == 5 && stride == 1) one = run_rows<5, 1, 1>;
-  if (kernel == 5 && stride == 2) one = run_rows<5, 2, 1>;
-  if (several)
-    for (; oh + R <= end; oh += R) several(w, oh);
+  Rows rows;
+  if (square && s.kernel_h == 3) rows = rows_of<3, R>(s.stride_h, s.stride_w);
+  if (square && s.kernel_h == 5) rows = rows_of<5, 1>(s.stride_h, s.stride_w);
+  if (rows.several && rows.several != rows.one)
+    for (; oh + R <= end; oh += R) rows.several(w, oh);
   for (; oh < end; ++oh) {
-    if (one)
-      one(w, oh);
+    if (rows.one)
+      rows.one(w, oh);
     else
       for (int64_t ow = 0; ow < s.out_w; ++ow) run_pixel(w, oh, ow);
   }

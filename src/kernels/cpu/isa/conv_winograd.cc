@@ -56,7 +56,7 @@ template <int M>
 }
 
 [[gnu::noinline]] F32 finish(const Epilogue& e, F32 v) {
-  return activate(e.act, e.alpha, e.beta, v);
+  return activate(e, v);
 }
 
 template <int M>
@@ -148,7 +148,7 @@ struct Winograd {
     const int64_t top = tile / tiles_across % tiles_down * M, left = tile % tiles_across * M;
     const int64_t down = s.out_h - top < M ? s.out_h - top : M, across = s.out_w - left < M ? s.out_w - left : M;
     const int64_t first = (image * s.out_h + top) * s.out_w + left;
-    const bool clamped = is_clamp(e.act);
+    const bool clamped = is_clamp(e);
     const F32 low = set1(clamp_low(e)), high = set1(clamp_high(e));
     const float* from = m + row * out_width;
     for (int64_t c = 0; c < s.out_c; c += 16, from += 16) {

@@ -10,14 +10,18 @@ namespace {
 // Bytes of a that stay in L2 while all panels pass over them.
 constexpr int64_t kBlockBytes = 384 << 10;
 
-// act(v) and the late residual, from a tile's sums to their place.
-[[gnu::noinline]] void finish_tile(const float* sums, int64_t rows, int64_t columns, const Epilogue& e, float* c,
-                                   int64_t c_stride, const float* residual) {
+// act(v) and the late residual, from a tile's sums to their place. kAct: known when this is compiled; kNone: any.
+template <Act kAct>
+[[gnu::noinline]] void finish_as(const float* sums, int64_t rows, int64_t columns, const Epilogue& e, float* c,
+                                 int64_t c_stride, const float* residual) {
   using namespace simd;
+  const F32 scale = set1(e.scale), shift = set1(e.shift);
+  const bool scaled = e.scale != 1 || e.shift != 0;
   for (int64_t m = 0; m < rows; ++m)
     for (int64_t j = 0; j < columns; j += 16) {
       const int n = static_cast<int>(columns - j < 16 ? columns - j : 16);
-      F32 v = activate(e.act, e.alpha, e.beta, load(sums + m * 64 + j));
+      F32 v = activate(kAct == Act::kNone ? e.act : kAct, e.alpha, e.beta, load(sums + m * 64 + j));
+      if (scaled) v = simd::fma(v, scale, shift);
       float* y = c + m * c_stride + j;
       const float* r = residual + m * e.residual_stride + j;
       if (n == 16) {
@@ -30,9 +34,17 @@ constexpr int64_t kBlockBytes = 384 << 10;
     }
 }
 
+void finish_tile(const float* sums, int64_t rows, int64_t columns, const Epilogue& e, float* c, int64_t c_stride,
+                 const float* residual) {
+  // Those that take no longer than finding out which one it is.
+  if (e.act == Act::kHardSwish) return finish_as<Act::kHardSwish>(sums, rows, columns, e, c, c_stride, residual);
+  if (e.act == Act::kRelu) return finish_as<Act::kRelu>(sums, rows, columns, e, c, c_stride, residual);
+  finish_as<Act::kNone>(sums, rows, columns, e, c, c_stride, residual);
+}
+
 // Groups [group, group + groups) of the region by `panels` panels from `panel` on, in tiles of nearly equal height.
 void run_groups(const Region& g, const Epilogue& e, int64_t group, int64_t groups, int64_t panel, int panels) {
-  const bool simple = is_clamp(e.act) && !(e.residual_last && e.residual && e.act != Act::kNone);
+  const bool simple = is_clamp(e) && !(e.residual_last && e.residual && e.act != Act::kNone);
   alignas(64) float sums[kMostTileRows * 64];
   const float* a[kMostSegments];
   const int most = panels == 1 ? simd::kGemmRows1 : panels == 2 ? simd::kGemmRows2 : simd::kGemmRows4;
@@ -52,15 +64,16 @@ void run_groups(const Region& g, const Epilogue& e, int64_t group, int64_t group
   t.low = simple ? clamp_low(e) : -__builtin_huge_valf();
   t.high = simple ? clamp_high(e) : __builtin_huge_valf();
   t.residual_stride = e.residual_stride;
+  const int64_t c_group = g.c_group_stride != 0 ? g.c_group_stride : g.rows * g.c_stride;
+  const int64_t residual_group = g.c_group_stride != 0 ? g.residual_group_stride : g.rows * e.residual_stride;
   for (int64_t n = group; n < group + groups; ++n) {
     int64_t row = 0;
     for (int64_t i = 0; i < tiles; ++i) {
       const int64_t height = (g.rows - row + (tiles - i) - 1) / (tiles - i);
       const int64_t offset = n * g.a_group_stride + row * g.a_stride;
       for (int64_t s = 0; s < g.segments; ++s) a[s] = g.a[s] ? g.a[s] + offset : nullptr;
-      const int64_t c_row = n * g.rows + row;
-      float* c = g.c + c_row * g.c_stride + column;
-      const float* residual = g.residual ? g.residual + c_row * e.residual_stride + column : nullptr;
+      float* c = g.c + n * c_group + row * g.c_stride + column;
+      const float* residual = g.residual ? g.residual + n * residual_group + row * e.residual_stride + column : nullptr;
       t.residual = simple || !e.residual_last ? residual : nullptr;
       t.c = simple ? c : sums;
       t.c_stride = simple ? g.c_stride : 64;

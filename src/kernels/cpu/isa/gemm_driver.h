@@ -7,7 +7,7 @@
 namespace nereid::kernels::NEREID_ISA {
 
 // One rectangle of c, all pointers at its corner. Rows of a come in groups (the output rows of an image): a_stride
-// apart within one, and groups a_group_stride apart; rows of c follow each other.
+// apart within one, and groups a_group_stride apart; rows of c follow each other, or its groups are apart likewise.
 struct Region {
   const float* const* a = nullptr;  // [segments] row 0 of each; null: zeros
   int64_t a_stride = 0;
@@ -18,9 +18,10 @@ struct Region {
   int64_t b_stride = kPanelColumns, panel_stride = 0;
   int64_t columns = 0;  // the last panel may be cut
   float* c = nullptr;
-  int64_t c_stride = 0;
-  const float* residual = nullptr;  // at c's place
-  const float* bias = nullptr;      // at c's first column
+  int64_t c_stride = 0, c_group_stride = 0;  // 0: a group follows the one before
+  const float* residual = nullptr;           // at c's place
+  int64_t residual_group_stride = 0;         // where c_group_stride is not 0
+  const float* bias = nullptr;               // at c's first column
   GemmBlocking blocking;
 };
 
