@@ -145,7 +145,7 @@ typedef int (*nereid_progress_fn)(void* user, const char* stage, int64_t done, i
 typedef struct nereid_build_options {
   size_t struct_size;
   const char* device;    /* NULL or "cpu" */
-  const char* precision; /* NULL or "f32"; "bf16": what products and convolutions multiply in */
+  const char* precision; /* what products and convolutions multiply in: NULL or "f32"; "bf16"; "int8" (calibrated) */
   int32_t threads;       /* 0: one a CPU */
   int32_t strip;         /* not 0: leave the weights out; nereid_engine_refit puts them back */
   const nereid_input_shape* shapes;
@@ -154,9 +154,17 @@ typedef struct nereid_build_options {
   void* progress_user;
   nereid_log_fn log; /* warnings of this build; NULL: they are dropped */
   void* log_user;
+  int32_t level; /* 0: kernels are chosen by rule; 1 to 5: timed against each other, ever longer */
+  int32_t reserved;
+  const char* timing_cache; /* a file with what was timed before, which gains what is timed now; NULL: none */
+  /* More than 0: the fastest mix of f32, bf16 and int8 whose error at every output stays below this share of its range.
+   * From a file only, not from memory; so is "int8". */
+  double accuracy;
+  const char* calibration_folder; /* samples of the inputs, for int8 and accuracy (docs/guide/precision.md) */
+  const char* calibration_cache;  /* a file with ranges found before, or to be written */
 } nereid_build_options;
 #define NEREID_BUILD_OPTIONS_INIT \
-  { sizeof(nereid_build_options), NULL, NULL, 0, 0, NULL, 0, NULL, NULL, NULL, NULL }
+  { sizeof(nereid_build_options), NULL, NULL, 0, 0, NULL, 0, NULL, NULL, NULL, NULL, 0, 0, NULL, 0, NULL, NULL }
 
 /* Makes an engine file of an ONNX file. The file appears whole or not at all; the same input and options give the same
  * bytes. `options` may be NULL. */
@@ -265,8 +273,9 @@ NEREID_API nereid_status nereid_context_output(nereid_context* context, size_t i
 typedef uint64_t nereid_run_id; /* 1, 2, ... in a context */
 
 /* Called on the library's thread when the run has ended: well, with an error (then `error` is its sentence), or
- * cancelled. The next run begins when it returns. It may enqueue further runs and set inputs for them; it may not wait
- * for runs of its context or close it. */
+ * cancelled. The next run begins when it returns. It may enqueue further runs and set inputs for them (its calls wait
+ * for the moment that another thread's call on the context takes); it may not wait for runs of its context or close
+ * it. */
 typedef void (*nereid_done_fn)(void* user, nereid_context* context, nereid_run_id id, nereid_status status,
                                const char* error);
 

@@ -46,6 +46,10 @@ struct BuildOptions {
   std::string precision = "f32";
   int threads = 0;
   bool strip = false;
+  int level = 0;             // 0: kernels are chosen by rule; to 5: timed against each other
+  std::string timing_cache;  // a file; empty: none
+  double accuracy = 0;       // a bound for the error of a mix of precisions; 0: none
+  std::string calibration_folder, calibration_cache;
   std::vector<InputShape> shapes;
   // False: stop.
   std::function<bool(const char* stage, std::int64_t done, std::int64_t total)> progress;
@@ -80,6 +84,12 @@ inline nereid_build_options c_options(const BuildOptions& options, const std::ve
   out.precision = options.precision.c_str();
   out.threads = options.threads;
   out.strip = options.strip ? 1 : 0;
+  out.level = options.level;
+  out.accuracy = options.accuracy;
+  const auto path = [](const std::string& text) { return text.empty() ? nullptr : text.c_str(); };
+  out.timing_cache = path(options.timing_cache);
+  out.calibration_folder = path(options.calibration_folder);
+  out.calibration_cache = path(options.calibration_cache);
   out.shapes = shapes.data();
   out.shape_count = shapes.size();
   if (options.progress) {

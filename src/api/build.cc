@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // nereid_build, nereid_engine_refit, nereid_engine_strip: engine files from ONNX files.
+#include <filesystem>
+
 #include "api/answer.h"
 #include "api/options.h"
+#include "compile/mixed_build.h"
 #include "compile/network_engine.h"
 #include "compile/network_refit.h"
 
@@ -16,13 +19,37 @@ class Build {
     NEREID_TRY(options_, read_options(given));
     NEREID_RETURN_IF_ERROR(check_device(options_.device));
     NEREID_TRY(threads_, read_threads(options_.threads));
-    NEREID_TRY(network.precision, read_precision(options_.precision));
+    mixed_.int8 = options_.precision != nullptr && std::string_view(options_.precision) == "int8";
+    if (!mixed_.int8) {
+      NEREID_TRY(network.precision, read_precision(options_.precision));
+    }
+    if (!(options_.accuracy >= 0)) return invalid_argument("accuracy is {}; it is 0 or more", options_.accuracy);
+    if (options_.accuracy > 0) mixed_.accuracy = options_.accuracy;
+    if (options_.level < 0 || options_.level > 5) return invalid_argument("level is {}; it is 0 to 5", options_.level);
+    network.level = options_.level;
+    const auto text = [](const char* path) { return std::string(path == nullptr ? "" : path); };
+    network.timing_cache = text(options_.timing_cache);
+    mixed_.calib_folder = text(options_.calibration_folder);
+    mixed_.calib_cache = text(options_.calibration_cache);
+    if (!is_mixed() && !(mixed_.calib_folder + mixed_.calib_cache).empty())
+      return invalid_argument("calibration is of use with the precision \"int8\" or an accuracy only");
     NEREID_RETURN_IF_ERROR(read_shapes(options_.shapes, options_.shape_count, network));
     network.strip_weights = options_.strip != 0;
     network.stop = [this] { return stopped_; };
     return Status::ok();
   }
   int threads() const { return threads_; }
+  // Layers have precisions of their own.
+  bool is_mixed() const { return mixed_.int8 || mixed_.accuracy; }
+  Status build_file(const std::string& onnx, const std::string& engine) {
+    ThreadPool pool({.threads = threads_, .pin = false});
+    if (!is_mixed()) return told(compile::build_network(onnx, engine, network, pool, progress()));
+    NEREID_TRY(compile::MixedBuild mixed, compile::open_mixed(onnx, network, mixed_, pool, progress()));
+    NEREID_RETURN_IF_ERROR(compile::check_stop(network));
+    tell(mixed.remarks);
+    return told(compile::write_network(std::move(mixed.opened), std::filesystem::path(onnx).filename().string(), engine,
+                                       network, pool, progress()));
+  }
   compile::BuildProgress progress() {
     return [this](std::string_view stage, int64_t done, int64_t total) {
       if (options_.progress == nullptr || stopped_) return;
@@ -32,16 +59,21 @@ class Build {
   }
   Status told(const Result<compile::NetworkBuild>& built) const {
     if (!built.is_ok()) return built.status();
-    if (options_.log == nullptr) return Status::ok();
-    for (const auto* lines : {&built->opened.warnings, &built->notes})
-      for (const std::string& line : *lines) options_.log(options_.log_user, NEREID_LOG_WARNING, line.c_str());
+    tell(built->opened.warnings);
+    tell(built->notes);
     return Status::ok();
   }
 
   compile::NetworkOptions network;
 
  private:
+  void tell(const std::vector<std::string>& lines) const {
+    for (const std::string& line : lines)
+      if (options_.log != nullptr) options_.log(options_.log_user, NEREID_LOG_WARNING, line.c_str());
+  }
+
   nereid_build_options options_{};
+  compile::MixedOptions mixed_;
   int threads_ = 0;
   bool stopped_ = false;
 };
@@ -61,8 +93,7 @@ nereid_status nereid_build(const char* onnx_path, const char* engine_path, const
     NEREID_RETURN_IF_ERROR(nereid::api::need(engine_path, "the engine"));
     nereid::api::Build build;
     NEREID_RETURN_IF_ERROR(build.read(options));
-    nereid::ThreadPool pool({.threads = build.threads(), .pin = false});
-    return build.told(nereid::compile::build_network(onnx_path, engine_path, build.network, pool, build.progress()));
+    return build.build_file(onnx_path, engine_path);
   });
 }
 
@@ -73,6 +104,8 @@ nereid_status nereid_build_from_memory(const void* onnx, size_t size, const char
     NEREID_RETURN_IF_ERROR(nereid::api::need(engine_path, "the engine"));
     nereid::api::Build build;
     NEREID_RETURN_IF_ERROR(build.read(options));
+    if (build.is_mixed())
+      return nereid::unsupported("int8 and mixes of precisions are made of ONNX files, not of their bytes in memory");
     nereid::ThreadPool pool({.threads = build.threads(), .pin = false});
     const nereid::compile::BuildProgress progress = build.progress();
     progress("reading and optimising", 0, 0);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Engine files: built, stripped, refitted, and builds that are stopped.
+#include <cstring>
 #include <filesystem>
 
 #include "api/test_model.h"
@@ -84,6 +85,81 @@ TEST_F(ApiBuild, other_weights_of_the_same_names_and_sizes_take_their_place) {
       << nereid_last_error();
   EXPECT_EQ(answer(again_), answer(other));
   EXPECT_NE(answer(again_), answer(engine_));
+}
+
+TEST_F(ApiBuild, weights_that_passes_have_joined_are_computed_anew) {
+  // Its batch normalisation is inside of a convolution.
+  const std::string classifier = NEREID_SOURCE_DIR "/tests/data/onnx/classifier.onnx", other = path("other.onnx"),
+                    of_other = path("other.engine");
+  ::onnx::ModelProto model;
+  ASSERT_TRUE(model.ParseFromString(content(classifier)));
+  for (auto& tensor : *model.mutable_graph()->mutable_initializer()) {
+    auto* raw = tensor.mutable_raw_data();
+    for (size_t i = 0; i + 4 <= raw->size(); i += 4) {
+      float value = 0;
+      std::memcpy(&value, raw->data() + i, 4);
+      value *= 1.0F + 0.01F * static_cast<float>(i % 7);
+      std::memcpy(raw->data() + i, &value, 4);
+    }
+  }
+  std::ofstream(other, std::ios::binary) << model.SerializeAsString();
+  ASSERT_EQ(nereid_build(classifier.c_str(), engine_.c_str(), nullptr), NEREID_OK) << nereid_last_error();
+  ASSERT_EQ(nereid_build(other.c_str(), of_other.c_str(), nullptr), NEREID_OK) << nereid_last_error();
+  ASSERT_EQ(nereid_engine_refit(engine_.c_str(), other.c_str(), again_.c_str(), nullptr), NEREID_OK)
+      << nereid_last_error();
+  EXPECT_EQ(content(again_), content(of_other));
+  EXPECT_NE(content(again_), content(engine_));
+}
+
+TEST_F(ApiBuild, choices_of_kernels_are_kept_by_refitting) {
+  const std::string classifier = NEREID_SOURCE_DIR "/tests/data/onnx/classifier.onnx", cache = path("cache.txt");
+  nereid_build_options options = NEREID_BUILD_OPTIONS_INIT;
+  options.level = 1;
+  options.threads = 1;
+  options.timing_cache = cache.c_str();
+  ASSERT_EQ(nereid_build(classifier.c_str(), engine_.c_str(), &options), NEREID_OK) << nereid_last_error();
+  ASSERT_TRUE(std::filesystem::exists(cache));
+  ASSERT_EQ(nereid_engine_strip(engine_.c_str(), stripped_.c_str()), NEREID_OK) << nereid_last_error();
+  options.timing_cache = nullptr;
+  options.level = 0;
+  ASSERT_EQ(nereid_engine_refit(stripped_.c_str(), classifier.c_str(), again_.c_str(), &options), NEREID_OK)
+      << nereid_last_error();
+  EXPECT_EQ(content(again_), content(engine_));
+  options.level = 6;
+  EXPECT_EQ(nereid_build(classifier.c_str(), engine_.c_str(), &options), NEREID_INVALID_ARGUMENT);
+}
+
+TEST_F(ApiBuild, a_mix_of_precisions_is_refitted_as_it_was_measured) {
+  const std::string classifier = NEREID_SOURCE_DIR "/tests/data/onnx/classifier.onnx", ranges = path("ranges.txt");
+  nereid_build_options options = NEREID_BUILD_OPTIONS_INIT;
+  options.precision = "int8";
+  options.threads = 1;
+  EXPECT_EQ(nereid_build(classifier.c_str(), engine_.c_str(), &options), NEREID_INVALID_ARGUMENT)
+      << "there are no ranges";
+  // Three samples, as raw numbers by input.
+  const std::string samples = path("samples");
+  std::filesystem::create_directory(samples);
+  for (int sample = 0; sample < 3; ++sample) {
+    std::ofstream file(samples + "/" + std::to_string(sample) + ".npy", std::ios::binary);
+    std::string header = "{'descr': '<f4', 'fortran_order': False, 'shape': (1, 3, 16, 16), }";
+    header.resize(118, ' ');
+    file << std::string("\x93NUMPY\x01\x00\x76\x00", 10) << header.substr(0, 117) << "\n";
+    for (int i = 0; i < 3 * 16 * 16; ++i) {
+      const float value = static_cast<float>(((i + sample) * 37) % 101) / 101.0F;
+      file.write(reinterpret_cast<const char*>(&value), 4);
+    }
+  }
+  options.calibration_folder = samples.c_str();
+  options.calibration_cache = ranges.c_str();
+  ASSERT_EQ(nereid_build(classifier.c_str(), engine_.c_str(), &options), NEREID_OK) << nereid_last_error();
+  ASSERT_EQ(nereid_engine_strip(engine_.c_str(), stripped_.c_str()), NEREID_OK) << nereid_last_error();
+  ASSERT_EQ(nereid_engine_refit(stripped_.c_str(), classifier.c_str(), again_.c_str(), nullptr), NEREID_OK)
+      << nereid_last_error();
+  EXPECT_EQ(content(again_), content(engine_));
+  EXPECT_NE(content(engine_).find("int8"), std::string::npos);
+  const std::string model = layers().bytes();
+  EXPECT_EQ(nereid_build_from_memory(model.data(), model.size(), nullptr, again_.c_str(), &options),
+            NEREID_UNSUPPORTED);
 }
 
 TEST_F(ApiBuild, the_first_weight_that_does_not_fit_is_named) {

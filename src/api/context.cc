@@ -1,9 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "api/context.h"
 
+#include <thread>
+
 #include "api/options.h"
 
 namespace nereid::api {
+
+Context::Turn::Turn(std::atomic<bool>& taken, bool waits)
+    : taken_(taken), mine_(!taken.exchange(true, std::memory_order_acquire)) {
+  while (waits && !mine_) {
+    std::this_thread::yield();
+    mine_ = !taken.exchange(true, std::memory_order_acquire);
+  }
+}
 
 Status Context::Turn::status() const {
   if (mine_) return Status::ok();
@@ -35,7 +45,7 @@ Result<std::unique_ptr<Context>> Context::create(const nereid_engine* engine, co
 }
 
 Status Context::set_input(size_t index, const nereid_tensor* tensor) {
-  const Turn turn(bindings_taken_);
+  const Turn turn = take(bindings_taken_);
   NEREID_RETURN_IF_ERROR(turn.status());
   const graph::Graph& g = engine_->opened.network->graph();
   if (index >= g.inputs().size())
@@ -45,7 +55,7 @@ Status Context::set_input(size_t index, const nereid_tensor* tensor) {
 }
 
 Status Context::bind_output(size_t index, void* memory, size_t capacity) {
-  const Turn turn(bindings_taken_);
+  const Turn turn = take(bindings_taken_);
   NEREID_RETURN_IF_ERROR(turn.status());
   if (index >= outputs_.size())
     return invalid_argument("there is no output {}; the network has {}, counted from 0", index, outputs_.size());
@@ -76,7 +86,7 @@ Status Context::run_with(const Bindings& bindings, const std::atomic<bool>* stop
 }
 
 Status Context::run() {
-  const Turn state(state_taken_), bindings(bindings_taken_);
+  const Turn state = take(state_taken_), bindings = take(bindings_taken_);
   NEREID_RETURN_IF_ERROR(state.status());
   NEREID_RETURN_IF_ERROR(bindings.status());
   if (!queue_.is_idle())
@@ -85,7 +95,7 @@ Status Context::run() {
 }
 
 Result<uint64_t> Context::run_async(nereid_context* handle, nereid_done_fn done, void* user) {
-  const Turn bindings(bindings_taken_);
+  const Turn bindings = take(bindings_taken_);
   NEREID_RETURN_IF_ERROR(bindings.status());
   return queue_.push(bindings_, handle, done, user);
 }
@@ -96,7 +106,7 @@ Status Context::check_settled() const {
 }
 
 Status Context::output(size_t index, nereid_tensor* tensor) {
-  const Turn state(state_taken_);
+  const Turn state = take(state_taken_);
   NEREID_RETURN_IF_ERROR(state.status());
   NEREID_RETURN_IF_ERROR(check_settled());
   if (index >= outputs_.size())
@@ -125,7 +135,7 @@ Status Context::output(size_t index, nereid_tensor* tensor) {
 }
 
 Status Context::set_profiling(bool on) {
-  const Turn state(state_taken_);
+  const Turn state = take(state_taken_);
   NEREID_RETURN_IF_ERROR(state.status());
   NEREID_RETURN_IF_ERROR(check_settled());
   net_->set_profiling(on);
@@ -134,7 +144,7 @@ Status Context::set_profiling(bool on) {
 
 Status Context::profile(nereid_layer_fn layer, void* user) {
   if (layer == nullptr) return invalid_argument("the function for the layers is NULL");
-  const Turn state(state_taken_);
+  const Turn state = take(state_taken_);
   NEREID_RETURN_IF_ERROR(state.status());
   NEREID_RETURN_IF_ERROR(check_settled());
   for (const runtime::NetProfile& step : net_->profile()) {
@@ -146,7 +156,7 @@ Status Context::profile(nereid_layer_fn layer, void* user) {
 
 Status Context::notes(nereid_text_fn note, void* user) {
   if (note == nullptr) return invalid_argument("the function for the notes is NULL");
-  const Turn state(state_taken_);
+  const Turn state = take(state_taken_);
   NEREID_RETURN_IF_ERROR(state.status());
   NEREID_RETURN_IF_ERROR(check_settled());
   for (const std::string& text : net_->notes()) note(user, text.c_str());
@@ -155,7 +165,7 @@ Status Context::notes(nereid_text_fn note, void* user) {
 
 Status Context::memory(int64_t* bytes) {
   if (bytes == nullptr) return invalid_argument("the place for the bytes is NULL");
-  const Turn state(state_taken_);
+  const Turn state = take(state_taken_);
   NEREID_RETURN_IF_ERROR(state.status());
   NEREID_RETURN_IF_ERROR(check_settled());
   *bytes = net_->memory_bytes();

@@ -32,10 +32,11 @@ class Context {
   RunQueue& queue() { return queue_; }
 
  private:
-  // What one thread at a time may use: the bindings, or the state of runs.
+  // What one thread at a time may use: the bindings, or the state of runs. Whoever finds it taken is told; only the
+  // queue's own thread, in a callback, waits for the moment that another call takes.
   class Turn {
    public:
-    explicit Turn(std::atomic<bool>& taken) : taken_(taken), mine_(!taken.exchange(true, std::memory_order_acquire)) {}
+    Turn(std::atomic<bool>& taken, bool waits);
     Turn(const Turn&) = delete;
     Turn& operator=(const Turn&) = delete;
     ~Turn() {
@@ -45,8 +46,9 @@ class Context {
 
    private:
     std::atomic<bool>& taken_;
-    const bool mine_;
+    bool mine_;
   };
+  Turn take(std::atomic<bool>& taken) const { return Turn(taken, queue_.is_on_own_thread()); }
 
   Context(std::shared_ptr<const Engine> engine, int threads, size_t depth);
   ThreadPool& pool() const { return own_pool_ ? *own_pool_ : engine_->team->pool; }

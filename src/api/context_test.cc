@@ -271,6 +271,27 @@ TEST(ApiContext, runs_with_the_same_sizes_allocate_nothing) {
   }
 }
 
+TEST(ApiContext, runs_of_convolutions_and_pooling_allocate_nothing) {
+  nereid_engine* engine = nullptr;
+  nereid_context* context = nullptr;
+  ASSERT_EQ(nereid_engine_open(NEREID_SOURCE_DIR "/tests/data/onnx/classifier.onnx", nullptr, &engine), NEREID_OK)
+      << nereid_last_error();
+  ASSERT_EQ(nereid_context_create(engine, nullptr, &context), NEREID_OK);
+  const std::vector<float> x(2 * 3 * 16 * 16, 0.5F);
+  const std::vector<int64_t> two = {2, 3, 16, 16}, one = {1, 3, 16, 16};
+  // Both sizes have their plans.
+  for (int i = 0; i < 4; ++i) {
+    const nereid_tensor t = tensor(x, i % 2 == 0 ? two : one);
+    ASSERT_EQ(nereid_context_set_input(context, 0, &t), NEREID_OK);
+    ASSERT_EQ(nereid_context_run(context), NEREID_OK) << nereid_last_error();
+  }
+  const int64_t before = allocation_count();
+  for (int i = 0; i < 50; ++i) ASSERT_EQ(nereid_context_run(context), NEREID_OK);
+  EXPECT_EQ(allocation_count() - before, 0);
+  nereid_context_close(&context);
+  nereid_engine_close(&engine);
+}
+
 TEST(ApiContext, many_threads_run_contexts_of_one_engine) {
   const Opened o(layers(), 2);
   std::vector<std::thread> threads;

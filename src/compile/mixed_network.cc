@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "base/json.h"
 #include "passes/layer_precision.h"
 #include "passes/quantize_layers.h"
 
@@ -33,6 +34,19 @@ std::vector<MixedNetwork::Layer> match_layers(const graph::Graph& optimised, con
     layers.push_back(std::move(layer));
   }
   return layers;
+}
+
+// What `with` was given, for an engine to keep: precisions below f32 by layer, ranges by activation.
+Json mix_json(const std::vector<MixedNetwork::Layer>& layers, const PrecisionMix& mix, const TensorRanges& ranges) {
+  Json precisions = Json::object(), kept = Json::object();
+  for (size_t i = 0; i < layers.size(); ++i) {
+    if (mix[i] == LayerPrecision::kF32) continue;
+    precisions[layers[i].name] = std::string(layer_precision_name(mix[i]));
+    if (mix[i] == LayerPrecision::kInt8)
+      if (const auto it = ranges.find(layers[i].activation); it != ranges.end())
+        kept[it->first] = {it->second.least, it->second.most};
+  }
+  return {{"precisions", std::move(precisions)}, {"ranges", std::move(kept)}};
 }
 
 }  // namespace
@@ -94,6 +108,7 @@ Result<OpenedNetwork> MixedNetwork::with(const PrecisionMix& mix) const {
   }
   NEREID_RETURN_IF_ERROR(passes::set_layer_precision(graph, in_bf16, "bf16"));
   out.nodes_optimised = static_cast<int64_t>(graph.order().size());
+  out.mix = mix_json(layers_, mix, ranges_).dump();
   // Constants lie in either file; the f32 network keeps its own alive, and lends what it has packed.
   auto storage =
       std::make_shared<std::pair<std::shared_ptr<const void>, std::shared_ptr<const void>>>(storage_, f32_.network);

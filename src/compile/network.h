@@ -48,6 +48,11 @@ struct OpenedNetwork {
   // Inputs that need not be given, because the file has a value for them.
   std::map<std::string, ops::TensorType, std::less<>> defaults;
   std::vector<import::onnx::SourceWeight> weights;  // of the ONNX file
+  // For an engine of it to keep (network_refit.h), as JSON: which layers have precisions of their own, and the ranges
+  // of what those in int8 read. Empty: there are none.
+  std::string mix;
+  // Of an engine that is refitted: how its kernels were chosen (JSON), and the weights that the certificate is true of.
+  std::string tactics, certified;
   passes::Report passes;
   std::vector<std::string> warnings;  // full sentences
   std::string certificate;            // what is known of its accuracy, as JSON (mixed_build.h); empty: nothing

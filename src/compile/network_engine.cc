@@ -9,6 +9,7 @@
 #include <mutex>
 #include <set>
 
+#include "base/checksum.h"
 #include "base/clock.h"
 #include "base/interrupt.h"
 #include "compile/network_refit.h"
@@ -93,6 +94,12 @@ class ConstantWriter {
     return Status::ok();
   }
   const Json& aliases() const { return aliases_; }
+  // Of all constants and a text.
+  std::string fingerprint(std::string_view text) const {
+    std::vector<uint64_t> all = hashes_;
+    all.push_back(xxhash64(std::as_bytes(std::span(text))));
+    return fmt::format("{:016x}", xxhash64(std::as_bytes(std::span(all))));
+  }
 
  private:
   struct Place {
@@ -107,8 +114,9 @@ class ConstantWriter {
     NEREID_RETURN_IF_ERROR(check_stop(options_));
     if (v.type.dtype == DType::string) {
       NEREID_RETURN_IF_ERROR(writer_.begin_weight(path, std::string(kStrings)));
-      if (options_.strip_weights) return Status::ok();
-      return writer_.write_weight(strings_as_bytes(v.data.parts[0]));
+      const std::vector<std::byte> bytes = strings_as_bytes(v.data.parts[0]);
+      hashes_.push_back(xxhash64(bytes));
+      return options_.strip_weights ? Status::ok() : writer_.write_weight(bytes);
     }
     const auto* first = v.data.parts[0].as<std::byte>();
     if (v.data.parts.size() == 1) {
@@ -120,6 +128,8 @@ class ConstantWriter {
       places_[first] = {path, v.data.parts[0].bytes()};
     }
     NEREID_RETURN_IF_ERROR(writer_.begin_weight(path, ""));
+    for (const ConstTensorView& part : v.data.parts)
+      hashes_.push_back(xxhash64({part.as<std::byte>(), static_cast<size_t>(part.bytes())}));
     if (options_.strip_weights) return Status::ok();
     for (const ConstTensorView& part : v.data.parts) {
       NEREID_RETURN_IF_ERROR(writer_.write_weight({part.as<std::byte>(), static_cast<size_t>(part.bytes())}));
@@ -134,6 +144,7 @@ class ConstantWriter {
   const NetworkOptions& options_;
   const BuildProgress& progress_;
   std::map<const std::byte*, Place> places_;
+  std::vector<uint64_t> hashes_;
   Json aliases_ = Json::object();
 };
 
@@ -198,9 +209,10 @@ Result<NetworkBuild> write_network(OpenedNetwork opened, const std::string& sour
   NEREID_RETURN_IF_ERROR(check_stop(options));
   NEREID_TRY(
       build.choices,
-      choose_kernels(build.opened, pool,
-                     {.level = options.level, .timing_cache = options.timing_cache, .progress = progress, .stop = {}},
-                     build.notes));
+      choose_kernels(
+          build.opened, pool,
+          {.level = options.level, .timing_cache = options.timing_cache, .progress = progress, .stop = options.stop},
+          build.notes));
   NEREID_TRY(engine::EngineWriter writer, engine::EngineWriter::create(engine));
   ConstantWriter constants(writer, build, options, progress);
   NEREID_RETURN_IF_ERROR(constants.write_all(*build.opened.network));
@@ -212,15 +224,24 @@ Result<NetworkBuild> write_network(OpenedNetwork opened, const std::string& sour
                {"inputs", types_json(build.opened.inputs)},
                {"outputs", types_json(build.opened.outputs)},
                {"nodes", {{"imported", build.opened.nodes_imported}, {"optimised", build.opened.nodes_optimised}}},
-               {"aliases", constants.aliases()},
-               {"refit", refit_info(build.opened, options)}};
+               {"aliases", constants.aliases()}};
+  NEREID_TRY(info["refit"], refit_info(build.opened, options));
   if (options.strip_weights) info[kStrippedKey] = true;
-  if (const std::string& certificate = build.opened.certificate; !certificate.empty()) {
+  const std::string text = graph::print(build.opened.network->graph(), kText);
+  const std::string fingerprint = constants.fingerprint(text);
+  info["refit"]["fingerprint"] = fingerprint;
+  // What was measured is true of the weights it was measured with.
+  const bool is_certified = build.opened.certified.empty() || build.opened.certified == fingerprint;
+  if (const std::string& certificate = build.opened.certificate; !certificate.empty() && is_certified) {
     NEREID_TRY(info["accuracy"], parse_json(certificate));
   }
-  if (Json tactics = build.choices.engine_info(); !tactics.is_null()) info["tactics"] = std::move(tactics);
+  Json tactics = build.choices.engine_info();
+  if (!build.opened.tactics.empty()) {
+    NEREID_TRY(tactics, parse_json(build.opened.tactics));
+  }
+  if (!tactics.is_null()) info["tactics"] = std::move(tactics);
   if (interrupted()) return cancelled("stopped while writing the engine; nothing was written");
-  NEREID_RETURN_IF_ERROR(writer.commit(std::move(info), graph::print(build.opened.network->graph(), kText), ""));
+  NEREID_RETURN_IF_ERROR(writer.commit(std::move(info), text, ""));
   std::error_code ec;
   build.file_bytes = static_cast<int64_t>(std::filesystem::file_size(engine, ec));
   build.build_ms = static_cast<double>(now_ns() - start_ns) / 1e6;

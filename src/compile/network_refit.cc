@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "compile/network_refit.h"
 
-#include <algorithm>
 #include <filesystem>
 #include <map>
 #include <set>
+
+#include "compile/choose_kernels.h"
+#include "compile/mixed_network.h"
 
 namespace nereid::compile {
 namespace {
@@ -111,9 +113,50 @@ Status same_graph(std::string_view wanted, std::string_view found, const std::st
   return Status::ok();
 }
 
+// The file's network with the engine's mix of precisions.
+Result<OpenedNetwork> open_as(const engine::EngineFile& file, const Json& refit, const std::string& onnx,
+                              const NetworkOptions& options) {
+  const Json* mix = json_find(refit, "mix");
+  if (mix == nullptr) return open_network(onnx, options);
+  const Json *precisions = json_find(*mix, "precisions"), *ranges = json_find(*mix, "ranges");
+  if (precisions == nullptr || !precisions->is_object() || ranges == nullptr || !ranges->is_object())
+    return damaged(file);
+  NEREID_TRY(MixedNetwork mixed, MixedNetwork::open(onnx, options));
+  TensorRanges known;
+  for (const auto& [name, range] : ranges->items()) {
+    if (!range.is_array() || range.size() != 2 || !range[0].is_number() || !range[1].is_number()) return damaged(file);
+    known[name] = {.least = range[0].get<double>(), .most = range[1].get<double>()};
+  }
+  mixed.set_ranges(std::move(known));
+  PrecisionMix chosen;
+  for (const MixedNetwork::Layer& layer : mixed.layers()) {
+    const Json* name = json_find(*precisions, layer.name);
+    const bool is_text = name != nullptr && name->is_string();
+    const LayerPrecision precision = !is_text                             ? LayerPrecision::kF32
+                                     : name->get<std::string>() == "int8" ? LayerPrecision::kInt8
+                                                                          : LayerPrecision::kBF16;
+    // What cannot be as it was shows in the graph, which is compared.
+    chosen.push_back(mixed.can_be(layer, precision) ? precision : LayerPrecision::kF32);
+  }
+  return mixed.with(chosen);
+}
+
+// Kernels that were timed on this machine stay as they are, and what was measured is kept for the same weights.
+void keep_choices(const engine::EngineFile& file, const Json& refit, OpenedNetwork& opened) {
+  runtime::NetChoices choices = choices_of_engine(file.info(), opened.network->kernels().isa, opened.warnings);
+  if (!choices.empty()) {
+    opened.network = opened.network->with_choices(std::move(choices));
+    opened.tactics = file.info().at("tactics").dump();
+  }
+  const Json *accuracy = json_find(file.info(), "accuracy"), *fingerprint = json_find(refit, "fingerprint");
+  if (accuracy == nullptr || fingerprint == nullptr || !fingerprint->is_string()) return;
+  opened.certificate = accuracy->dump();
+  opened.certified = fingerprint->get<std::string>();
+}
+
 }  // namespace
 
-Json refit_info(const OpenedNetwork& opened, const NetworkOptions& options) {
+Result<Json> refit_info(const OpenedNetwork& opened, const NetworkOptions& options) {
   Json weights = Json::array();
   for (const SourceWeight& w : opened.weights) weights.push_back(Json::array({w.name, w.type}));
   Json info = {{"weights", std::move(weights)}};
@@ -121,6 +164,9 @@ Json refit_info(const OpenedNetwork& opened, const NetworkOptions& options) {
   if (!options.import.overridden.empty()) info["overridden"] = options.import.overridden;
   if (!options.disabled_passes.empty()) info["disabled_passes"] = options.disabled_passes;
   if (!options.optimise) info["optimised"] = false;
+  if (!opened.mix.empty()) {
+    NEREID_TRY(info["mix"], parse_json(opened.mix));
+  }
   return info;
 }
 
@@ -149,8 +195,9 @@ Result<NetworkBuild> refit_network(const std::string& engine, const std::string&
   read.stop = options.stop;
   read.import.check_weights = [&](std::span<const SourceWeight> found) { return check_weights(wanted, found, onnx); };
   if (progress) progress("reading and optimising", 0, 0);
-  NEREID_TRY(OpenedNetwork opened, open_network(onnx, read));
+  NEREID_TRY(OpenedNetwork opened, open_as(file, *refit, onnx, read));
   NEREID_RETURN_IF_ERROR(same_graph(file.graph_text(), graph::print(opened.network->graph(), engine_text()), onnx));
+  keep_choices(file, *refit, opened);
   return write_network(std::move(opened), std::filesystem::path(onnx).filename().string(), result, read, pool,
                        progress);
 }

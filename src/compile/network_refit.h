@@ -18,7 +18,7 @@ namespace nereid::compile {
 inline constexpr std::string_view kStrippedKey = "stripped";
 
 // What an engine's info keeps for refitting.
-Json refit_info(const OpenedNetwork& opened, const NetworkOptions& options);
+Result<Json> refit_info(const OpenedNetwork& opened, const NetworkOptions& options);
 bool is_stripped(const Json& info);
 // kInvalidArgument: the engine has no weights, and what to do about it.
 Status stripped_refusal(const engine::EngineFile& file);
