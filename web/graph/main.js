@@ -237,11 +237,18 @@ function linkTo(place) {
   return null;
 }
 
+// The other graph, where what is selected is now: what it became, or the last of what it was made from.
+function switchTo(stage) {
+  const node = state.selected && state.selected.node, there = GRAPHS[stage].get(graph().path);
+  const places = !node || node.graph.stage === stage ? [] : stage === "after" ? node.became.slice(0, 1) : node.from.slice(-1);
+  return there && places.length ? goTo(there.nodes[places[0]]) : openStage(stage, there ? graph().path : "");
+}
+
 function paintControls() {
   $("stages").replaceChildren(...STAGES.map(([key, label]) => {
     const there = GRAPHS[key] !== undefined, count = there ? GRAPHS[key].get("").nodes.length : 0;
     return element("button", {"aria-pressed": String(key === state.stage), "data-stage": key, disabled: !there, title: there ? `${count} nodes` : "An engine holds the graph after the passes alone",
-                              onclick: () => openStage(key, GRAPHS[key].has(graph().path) ? graph().path : "")}, there ? `${label} (${count})` : label);
+                              onclick: () => switchTo(key)}, there ? `${label} (${count})` : label);
   }));
   $("colour").replaceChildren(...COLOURS.filter(([, , there]) => there()).map(([key, label]) => element("option", {value: key, selected: key === state.colour}, label)));
   const groupable = !view().nodes && graph().nodes.length >= GROUPABLE_FROM;

@@ -7,7 +7,7 @@ const COLUMNS = [
   {title: "Operator", key: row => row.layer.op},
   {title: "Kernel", key: row => row.layer.kernel, cell: row => row.layer.kernel === "reference" ? element("small", {}, "reference") : row.layer.kernel},
   {title: "Precision", key: row => row.layer.precision},
-  {title: "Result", wide: true, key: row => row.layer.outputs[0] || "", cell: row => element("code", {}, row.layer.outputs[0] || "")},
+  {title: "Result", wide: true, key: row => row.layer.outputs[0] || "", cell: row => element("code", {class: (row.layer.outputs[0] || "").length < 30 ? "line" : null}, row.layer.outputs[0] || "")},
   {title: "Time", number: true, timed: true, key: row => row.layer.ms || 0, cell: row => row.layer.ms === undefined ? "" : formatMs(row.layer.ms)},
   {title: "Share", number: true, timed: true, key: row => row.layer.ms || 0, cell: row => row.layer.ms === undefined ? "" : `${(100 * row.layer.ms / totalMs()).toFixed(1)} %`},
   {title: "Work", number: true, key: row => row.layer.flops, cell: row => row.layer.flops ? formatCount(row.layer.flops, "FLOP") : ""},
@@ -60,19 +60,19 @@ function recordList(pass, select) {
     sorted.length > 60 ? element("div", {}, `and ${sorted.length - 60} more kinds`) : null);
 }
 
-const isIdle = pass => pass.enabled && !pass.records.length && pass.nodes_before === pass.nodes_after;
+const isIdle = pass => pass.enabled && !pass.fired && !pass.refused && pass.nodes_before === pass.nodes_after;
 
 function fillPasses(sheet, findByName) {
   const select = place => findByName(place) || element("code", {}, place);
   if (!DATA.passes.length) {
-    sheet.replaceChildren(element("h2", {}, "Passes"), element("p", {}, "Nothing is known of the passes here: an engine does not say what they did, and those of language models are printed by `nereid inspect --graph=fused`."));
+    sheet.replaceChildren(element("h2", {}, "Passes"), element("p", {}, "Nothing is known here of what the passes did."));
     return;
   }
-  const fired = DATA.passes.reduce((sum, pass) => sum + pass.fired, 0), refused = DATA.passes.reduce((sum, pass) => sum + pass.records.length - pass.fired, 0);
+  const fired = DATA.passes.reduce((sum, pass) => sum + pass.fired, 0), refused = DATA.passes.reduce((sum, pass) => sum + pass.refused, 0), known = DATA.passes.some(pass => pass.records.length);
   sheet.replaceChildren(element("h2", {}, "Passes"),
-    element("p", {}, `In the order they ran: ${fired} rewrites, ${refused} refused with a reason. Open a row to see where.`),
+    element("p", {}, `In the order they ran: ${fired} rewrites, ${refused} refused${known ? " with a reason. Open a row to see where." : ". An engine keeps the numbers alone: the file it was built from tells where and why."}`),
     ...DATA.passes.filter(pass => !isIdle(pass)).map(pass => {
-      const no = pass.records.length - pass.fired;
+      const no = pass.refused;
       const head = element("summary", {}, element("b", {}, pass.name), element("span", {}, !pass.enabled ? "disabled" : pass.fired ? `${pass.fired} done` : "–"),
         element("span", {}, no ? `${no} refused` : ""), element("span", {}, pass.nodes_before === pass.nodes_after ? `${pass.nodes_after} nodes` : `${pass.nodes_before} → ${pass.nodes_after} nodes`), element("span", {}, pass.reason));
       const details = element("details", {}, head);

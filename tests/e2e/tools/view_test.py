@@ -18,6 +18,45 @@ ROW = onnx.tensor_type(onnx.FLOAT, ["n", 4])
 BROWSER = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 
 
+# What a hand would do, and what it led to: [x, y, scale] of the view, names of what is selected.
+ACTIONS = """
+(async () => {
+  const pause = () => new Promise(done => setTimeout(done, 60)), body = document.body, root = canvas.root, said = {};
+  while (body.dataset.ready !== "yes") await pause();
+  body.dataset.ready = "acting";
+  const place = () => [canvas.view.x, canvas.view.y, canvas.view.scale];
+  const key = name => body.dispatchEvent(new KeyboardEvent("keydown", {key: name, bubbles: true}));
+  const point = (to, kind, x, y) => to.dispatchEvent(new PointerEvent(kind, {button: 0, pointerId: 1, clientX: x, clientY: y, bubbles: true}));
+  said.begin = place();
+  root.dispatchEvent(new WheelEvent("wheel", {deltaY: -200, clientX: 400, clientY: 300, bubbles: true, cancelable: true}));
+  said.wheel = place();
+  key("-");
+  said.minus = place();
+  point(root, "pointerdown", 100, 100);
+  point(root, "pointermove", 160, 150);
+  point(root, "pointerup", 160, 150);
+  said.drag = place();
+  key("ArrowDown");
+  said.down = place();
+  key("0");
+  const dense = view().picture.boxes.findIndex(box => box.node && box.node.op === "dense");
+  const card = root.querySelector(`[data-box="${dense}"]`);
+  point(card, "pointerdown", 0, 0);
+  point(card, "pointerup", 0, 0);
+  said.clicked = body.dataset.selected;
+  document.querySelector("[data-stage=before]").click();
+  await pause();
+  said.followed = [body.dataset.stage, body.dataset.selected];
+  key("ArrowDown");
+  said.next = body.dataset.selected;
+  key("Escape");
+  said.closed = body.dataset.selected;
+  body.dataset.said = JSON.stringify(said);
+  body.dataset.ready = "yes";
+})();
+"""
+
+
 def graph_attribute(name, graph):
     return onnx.field(1, name) + onnx.field(6, graph) + onnx.field(20, 5)
 
@@ -110,6 +149,7 @@ class ViewTest(ProgramTest):
         data = json.loads(re.search(r'id="data">(.*?)</script>', page.read_text(), re.S)[1])
         self.assertNotIn("before", data["graphs"])
         self.assertIn("gemm", [layer["kernel"] for layer in data["layers"]])
+        self.assertIn("lower_dense", [one["name"] for one in data["passes"] if one["fired"]])
 
     def test_a_language_model_shows_its_graph(self):
         page = self.dir / "lm.html"
@@ -226,6 +266,21 @@ class PageTest(ProgramTest):
         self.assertEqual(facts["selected"], HOSTILE)
         self.assert_shows(text, "Kernel", "gemm", "FLOP", "Made from 2 nodes", "MatMul", "Relu")
         self.assertFalse("<img" in text)
+
+    def test_wheel_keys_clicks_and_drags_do_what_they_say(self):
+        page = self.view("net", small_model(), "--shapes", "x:3x4")
+        acting = page.with_name("acting.html")
+        acting.write_text(page.read_text().replace("</body>", f"<script>{ACTIONS}</script></body>"))
+        facts, _ = self.dom(acting)
+        said = json.loads(facts["said"])
+        self.assertGreater(said["wheel"][2], said["begin"][2])
+        self.assertLess(said["minus"][2], said["wheel"][2])
+        self.assertEqual([round(b - a) for a, b in zip(said["minus"][:2], said["drag"][:2])], [60, 50])
+        self.assertEqual(round(said["down"][1] - said["drag"][1]), -90)
+        self.assertEqual(said["clicked"], HOSTILE)
+        self.assertEqual(said["followed"], ["before", HOSTILE])
+        self.assertEqual(said["next"], "total")
+        self.assertEqual(said["closed"], "")
 
     def test_graphs_inside_nodes_open(self):
         page = self.view("net", small_model())
