@@ -2,14 +2,13 @@
 // A fair race between ways to do the same work on a machine that others use too.
 //
 // Everybody warms up with two runs, the second of which sizes the batches; who is then far behind and stays so in two
-// more runs does not start. Then, round by round, every entrant runs one batch, starting with another one each round, so
-// that a slow moment of the machine hits all of them. An entrant's time is its least batch: disturbances only ever add.
-// Who is far behind the leader leaves, the later the noisier the machine; the race ends when one is left, the rounds are
-// over or the time is.
-// The first entrant is what would be done without a race. Another takes its place only if its least time is better by
-// the margin and by what the first one's is uncertain by (the distance to its second least), and if a quarter of its
-// batches, two at least, are better than the first one's least. Nothing here measures anything but the clock that is
-// given.
+// more runs does not start. Then, round by round, every entrant runs one batch, starting with another one each round,
+// so that a slow moment of the machine hits all of them. An entrant's time is its least batch: disturbances only ever
+// add. Who is far behind the leader leaves, the later the noisier the machine; the race ends when one is left, the
+// rounds are over or the time is. The first entrant is what would be done without a race. Another takes its place only
+// if its least time is better by the margin and by what the first one's is uncertain by (the distance to its second
+// least), and if a quarter of its batches, two at least, are better than the first one's least. Nothing here measures
+// anything but the clock that is given.
 #pragma once
 
 #include <functional>

@@ -101,7 +101,7 @@ Result<std::vector<ProblemChoice>> choose(const TuneRequest& request, const Race
     }
     cache.add(request.device, answers[o.index]);
   }
-  if (request.progress) request.progress(done, static_cast<int64_t>(request.tasks.size()));
+  if (request.progress && !open.empty()) request.progress(done, static_cast<int64_t>(request.tasks.size()));
   return answers;
 }
 

@@ -13,7 +13,8 @@ using kernels::ConvShape;
 std::string layout_of(const ConvShape& s, ConvAlgorithm algorithm) {
   const std::string_view name = algorithm == ConvAlgorithm::kGemm        ? "conv.gemm"
                                 : algorithm == ConvAlgorithm::kDepthwise ? "conv.depthwise"
-                                                                         : "conv.winograd";
+                                : algorithm == ConvAlgorithm::kWinograd2 ? "conv.winograd2"
+                                                                         : "conv.winograd4";
   return fmt::format("{} {}x{}x{}x{}/{}", name, s.out_c, s.in_c, s.kernel_h, s.kernel_w, s.groups);
 }
 

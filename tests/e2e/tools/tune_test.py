@@ -89,11 +89,21 @@ class TuneTest(ProgramTest):
             self.told_to(tactic)
             engine, said = self.build("told.engine", "--timing-cache", self.cache)
             self.assertEqual({layer["chosen"] for layer in said["choices"]["layers"]}, {tactic})
-            kernel = "conv.winograd" if "winograd" in tactic else "conv.gemm"
+            kernel = "conv." + tactic.split()[0]
             report = self.nereid_json("bench", engine, "--duration", 0.01, "--profile")
-            self.assertEqual([l["kernel"] for l in report["layers"] if l["layer"].startswith("conv_last")], [kernel] * 2)
+            self.assertEqual([l["kernel"] for l in report["layers"] if l["name"].startswith("conv_last")], [kernel] * 2)
             report = self.nereid_json("bench", self.model, "--duration", 0.01, "--profile", "--timing-cache", self.cache)
-            self.assertEqual([l["kernel"] for l in report["layers"] if l["layer"].startswith("conv_last")], [kernel] * 2)
+            self.assertEqual([l["kernel"] for l in report["layers"] if l["name"].startswith("conv_last")], [kernel] * 2)
+
+    def test_layers_with_the_same_weights_may_be_done_in_different_ways(self):
+        expected, _ = self.answers(self.build("0.engine", "--level", 0)[0])
+        self.told_to("winograd2")
+        one, other = self.lines()
+        self.cache.write_text(one + "\n" + other.replace("\twinograd2\t", "\twinograd4\t") + "\n")
+        engine, said = self.build("told.engine", "--timing-cache", self.cache)
+        self.assertEqual(sorted(layer["chosen"] for layer in said["choices"]["layers"]), ["winograd2", "winograd4"])
+        for a, b in zip(expected, self.answers(engine)[0]):
+            self.assertAlmostEqual(a, b, places=4)
 
     def test_an_engine_on_another_machine_falls_back_on_the_rules_and_says_so(self):
         rules, _ = self.answers(self.build("0.engine", "--level", 0)[0], NEREID_ISA="baseline")
