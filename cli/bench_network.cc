@@ -9,6 +9,7 @@
 #include "cli/model_path.h"
 #include "cli/options.h"
 #include "cli/process_memory.h"
+#include "compile/mixed_build.h"
 #include "compile/model_kind.h"
 
 namespace nereid::cli {
@@ -34,8 +35,10 @@ void declare(CLI::App& app, NetworkArguments& a) {
   add_texts(app, "--inputs", a.session.inputs,
             "NAME=FILE,NAME=FILE or @FILE.json, as for `nereid infer`; what is not given gets random numbers");
   app.add_option("--seed", a.session.seed, "of the random inputs")->capture_default_str();
-  app.add_option("--precision", a.precision,
-                 "what products and convolutions multiply in: f32 or bf16; auto: an engine's own, else f32")
+  app.add_option(
+         "--precision", a.precision,
+         "what products and convolutions multiply in: f32, bf16 or int8 (with ranges of random inputs, for their "
+         "time alone); auto: an engine's own, else f32")
       ->capture_default_str();
   app.add_option("--threads,-t", a.threads, "CPU threads, a list (default: all that this process may use)")
       ->delimiter(',');
@@ -57,7 +60,8 @@ void declare(CLI::App& app, NetworkArguments& a) {
 }
 
 Status check(NetworkArguments& a) {
-  NEREID_TRY(a.session.precision, compile::precision_from_name(a.precision == "auto" ? "f32" : a.precision));
+  const bool is_plain = a.precision != "auto" && a.precision != "int8";
+  NEREID_TRY(a.session.precision, compile::precision_from_name(is_plain ? a.precision : "f32"));
   for (const int threads : a.threads)
     if (threads < 0 || threads > kMaxThreads)
       return invalid_argument("--threads must lie between 1 and {}, found {}", kMaxThreads, threads);
@@ -72,7 +76,13 @@ Status check(NetworkArguments& a) {
 
 Result<NetworkReport> measure(const NetworkArguments& a, int threads) {
   ThreadPool pool({.threads = threads});
-  NEREID_TRY(const compile::NetworkSession session, compile::open_session(a.session, pool));
+  NEREID_TRY(compile::NetworkSession session, compile::open_session(a.session, pool));
+  std::string precision(compile::precision_name(session.network.network->precision()));
+  if (a.precision == "int8") {
+    NEREID_TRY(const auto mixed,
+               compile::mix_session(session, a.session.model, {.int8 = true, .random_ranges = true}, pool));
+    if (mixed) precision = "int8";
+  }
   for (const std::string& warning : session.network.warnings) log_warn("{}", warning);
   if (!a.quiet)
     for (const std::string& remark : session.remarks) log_info("{}", remark);
@@ -84,7 +94,7 @@ Result<NetworkReport> measure(const NetworkArguments& a, int threads) {
                                        progress.add(1);
                                      }}));
   NetworkReport report{.model = a.model,
-                       .precision = std::string(compile::precision_name(session.network.network->precision())),
+                       .precision = std::move(precision),
                        .isa = std::string(isa_name(session.network.network->kernels().isa)),
                        .threads = pool.size(),
                        .is_engine = session.is_engine,

@@ -4,6 +4,7 @@
 #include <functional>
 #include <optional>
 
+#include "base/clock.h"
 #include "base/log.h"
 #include "base/progress.h"
 #include "cli/answer.h"
@@ -63,16 +64,16 @@ nlohmann::ordered_json choices_json(const compile::KernelChoices& choices) {
 std::string report_json(const compile::NetworkBuild& build, const std::string& engine,
                         const std::optional<compile::MixedBuild>& mixed) {
   nlohmann::ordered_json json = {{"engine", engine},
-                                       {"build_ms", build.build_ms},
-                                       {"import_ms", build.opened.import_ms},
-                                       {"optimise_ms", build.opened.optimise_ms},
-                                       {"nodes_imported", build.opened.nodes_imported},
-                                       {"nodes_optimised", build.opened.nodes_optimised},
-                                       {"file_bytes", build.file_bytes},
-                                       {"constant_bytes", build.constant_bytes},
-                                       {"packed_bytes", build.packed_bytes},
-                                       {"notes", build.notes},
-                                       {"choices", choices_json(build.choices)}};
+                                 {"build_ms", build.build_ms},
+                                 {"import_ms", build.opened.import_ms},
+                                 {"optimise_ms", build.opened.optimise_ms},
+                                 {"nodes_imported", build.opened.nodes_imported},
+                                 {"nodes_optimised", build.opened.nodes_optimised},
+                                 {"file_bytes", build.file_bytes},
+                                 {"constant_bytes", build.constant_bytes},
+                                 {"packed_bytes", build.packed_bytes},
+                                 {"notes", build.notes},
+                                 {"choices", choices_json(build.choices)}};
   if (mixed) json["precision"] = mixed_json(*mixed);
   return json.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
 }
@@ -94,10 +95,19 @@ std::string report_text(const compile::NetworkBuild& build, const std::string& e
 Result<compile::NetworkBuild> build_mixed(const std::string& path, const std::string& engine,
                                           const compile::NetworkOptions& options, const PrecisionOptions& precisions,
                                           ThreadPool& pool, Stages& stages, std::optional<compile::MixedBuild>& mixed) {
+  const int64_t start_ns = now_ns();
   NEREID_TRY(const compile::MixedOptions wanted, precisions.mixed());
+  if (options.strip_weights)
+    return invalid_argument(
+        "--strip leaves out what `nereid refit` puts in again, which it cannot for layers with precisions of their "
+        "own; "
+        "build without it");
   NEREID_TRY(mixed, compile::open_mixed(path, options, wanted, pool, std::ref(stages)));
-  return compile::write_network(mixed->opened, std::filesystem::path(path).filename().string(), engine, options, pool,
-                                std::ref(stages));
+  NEREID_TRY(compile::NetworkBuild build,
+             compile::write_network(mixed->opened, std::filesystem::path(path).filename().string(), engine, options,
+                                    pool, std::ref(stages)));
+  build.build_ms = static_cast<double>(now_ns() - start_ns) / 1e6;
+  return build;
 }
 
 }  // namespace
@@ -113,7 +123,7 @@ int build_command(Arguments args) {
   app.add_option("-o,--output", engine, "the engine file to write")->required();
   add_texts(app, "--shapes,--opt-shapes", shapes,
             "NAME:1x3x224x224,NAME:...; fixes sizes that the file leaves open; repeatable");
-  const PrecisionOptions precisions(app);
+  PrecisionOptions precisions(app);
   app.add_option("--threads", threads, "how many threads compute; 0: as many as there are cores");
   app.add_option("--level", level, "0 to 5: how long kernels are timed against each other; 0: chosen by rule")
       ->check(CLI::Range(0, 5));
@@ -121,9 +131,9 @@ int build_command(Arguments args) {
                  "FILE with what was timed before; gains what is timed now; with it a build is repeatable");
   app.add_flag("--explain", explain,
                "what every pass did and what it refused, and each kernel that was chosen, with reasons");
-  app.add_flag("--strip", strip, "leave the weights out of the engine; `nereid refit` puts them in");
   app.add_option("--report", page,
                  "FILE.html: a page with the graph before and after, and each layer's time and kernel");
+  app.add_flag("--strip", strip, "leave the weights out of the engine; `nereid refit` puts them in");
   app.add_flag("--json", json, "one JSON object on stdout");
   app.add_flag("--quiet", quiet, "nothing on stdout");
   if (const auto code = parse(app, args)) return *code;

@@ -9,6 +9,7 @@
 #include "cli/model_path.h"
 #include "cli/onnxruntime_values.h"
 #include "cli/options.h"
+#include "cli/precision_options.h"
 #include "compile/model_kind.h"
 #include "compile/network_session.h"
 
@@ -19,15 +20,16 @@ using compile::ModelKind;
 
 struct CheckArguments {
   compile::SessionOptions session;
-  std::string against = "reference", precision = "f32", python = "python3";
+  std::string against = "reference", python = "python3";
   std::optional<double> rtol, atol;
   int threads = 0;
   bool json = false, all = false, quiet = false, as_is = false;
 };
 
-// What counts as right unless somebody says otherwise: sums of products in another order; products rounded to bf16.
-double usual_tolerance(runtime::NetPrecision precision) {
-  return precision == runtime::NetPrecision::kBF16 ? 2e-2 : 1e-4;
+// What counts as right unless somebody says otherwise: sums of products in another order; products rounded to bf16, or
+// to 8 bits.
+double usual_tolerance(runtime::NetPrecision precision, bool is_mixed) {
+  return is_mixed ? 5e-2 : precision == runtime::NetPrecision::kBF16 ? 2e-2 : 1e-4;
 }
 
 Result<std::unique_ptr<compile::ValueSource>> expected_values(const CheckArguments& a,
@@ -56,9 +58,13 @@ Result<std::unique_ptr<compile::ValueSource>> expected_values(const CheckArgumen
   return compile::network_values(std::move(other), path, pool);
 }
 
-Result<Checked> check(const CheckArguments& a) {
+Result<Checked> check(const CheckArguments& a, const PrecisionOptions& precisions) {
   ThreadPool pool({.threads = a.threads});
   NEREID_TRY(compile::NetworkSession session, compile::open_session(a.session, pool));
+  if (precisions.is_mixed()) {
+    NEREID_TRY(const compile::MixedOptions wanted, precisions.mixed());
+    NEREID_RETURN_IF_ERROR(compile::mix_session(session, a.session.model, wanted, pool).status());
+  }
   for (const std::string& warning : session.network.warnings) log_warn("{}", warning);
   if (!a.quiet)
     for (const std::string& remark : session.remarks) log_info("{}", remark);
@@ -66,7 +72,7 @@ Result<Checked> check(const CheckArguments& a) {
   NEREID_TRY(const std::unique_ptr<compile::ValueSource> expected, expected_values(a, session, plain, pool));
   Checked out{.model = a.session.model, .against = expected->what(), .report = {}};
   const runtime::NetPrecision precision = session.network.network->precision();
-  out.tolerance = {.relative = a.rtol.value_or(usual_tolerance(precision)),
+  out.tolerance = {.relative = a.rtol.value_or(usual_tolerance(precision, precisions.is_mixed())),
                    .absolute = a.atol.value_or(compile::Tolerance().absolute)};
   NEREID_TRY(
       out.report,
@@ -76,8 +82,10 @@ Result<Checked> check(const CheckArguments& a) {
   return out;
 }
 
-Status look_at(CheckArguments& a) {
-  NEREID_TRY(a.session.precision, compile::precision_from_name(a.precision));
+Status look_at(CheckArguments& a, const PrecisionOptions& precisions) {
+  if (!precisions.is_mixed()) {
+    NEREID_TRY(a.session.precision, precisions.precision());
+  }
   for (const auto& [flag, value] : {std::pair("--rtol", a.rtol), std::pair("--atol", a.atol)})
     if (value && !(*value >= 0 && std::isfinite(*value)))
       return invalid_argument("{} takes a number from 0, found {}", flag, *value);
@@ -104,10 +112,10 @@ int check_command(Arguments args) {
   add_texts(app, "--shapes", a.session.shapes,
             "NAME:1x3x224x224,NAME:...; sizes that the model leaves open are 1 where nothing is said; repeatable");
   app.add_option("--rtol", a.rtol,
-                 "how large an error may be as a share of the range of the expected values (1e-4; 2e-2 in bf16)");
+                 "how large an error may be as a share of the range of the expected values (1e-4; 2e-2 in bf16, 5e-2 "
+                 "in int8)");
   app.add_option("--atol", a.atol, "how large an error may be besides (1e-6)");
-  app.add_option("--precision", a.precision, "what products and convolutions multiply in: f32 or bf16")
-      ->capture_default_str();
+  PrecisionOptions precisions(app);
   app.add_option("--python", a.python, "the Python that has onnxruntime")->capture_default_str();
   app.add_option("--threads", a.threads, "how many threads compute; 0: as many as there are cores");
   app.add_flag("--no-optimise", a.as_is, "check the nodes of the file one by one, as it has them");
@@ -116,12 +124,12 @@ int check_command(Arguments args) {
   app.add_flag("--quiet", a.quiet, "nothing on stdout but what is past the tolerance");
   if (const auto code = parse(app, args)) return *code;
 
-  if (const Status status = look_at(a); !status.is_ok()) return fail(status);
+  if (const Status status = look_at(a, precisions); !status.is_ok()) return fail(status);
   const Result<std::string> path = resolve_model(a.session.model);
   if (!path.is_ok()) return fail(path.status());
   a.session.model = *path;
   a.session.optimise = !a.as_is;
-  const Result<Checked> checked = check(a);
+  const Result<Checked> checked = check(a, precisions);
   if (!checked.is_ok()) return fail(checked.status());
   const std::string text = a.json    ? check_json(*checked).dump(-1, ' ', false, Json::error_handler_t::replace) + "\n"
                            : a.quiet ? verdict_text(*checked)

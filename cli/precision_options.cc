@@ -45,14 +45,16 @@ std::string layers_table(const compile::MixedBuild& build) {
 }  // namespace
 
 PrecisionOptions::PrecisionOptions(CLI::App& app) {
-  app.add_option("--precision", precision_,
-                 "what products and convolutions multiply in: f32, bf16 (sums are f32) or int8 (needs --calib or "
-                 "--calib-cache)")
+  app.add_option(
+         "--precision", precision_,
+         "what products and convolutions multiply in: f32, bf16 (sums are f32) or int8 (of convolutions only with "
+         "--calib or --calib-cache)")
       ->capture_default_str();
   app.add_option("--calib", calib_,
                  "DIR with samples of inputs, from which int8 takes its ranges and accuracy is measured: a folder, an "
                  ".npz or (of one input) a .npy or .pb file a sample");
-  app.add_option("--calib-method", method_, "how ranges are chosen: entropy, min-max or percentile[:99.99]");
+  app.add_option("--calib-method", method_,
+                 "how ranges are chosen: min-max (unless it is said), entropy or percentile[:99.99]");
   app.add_option("--calib-cache", cache_,
                  "FILE of ranges: read where it exists (TensorRT's caches too), else written after --calib");
   app.add_option("--accuracy", accuracy_,

@@ -38,10 +38,7 @@ class Builder {
     }
     take_samples();
     NEREID_RETURN_IF_ERROR(find_ranges());
-    if (options_.int8 && !mixed_.has_ranges() && !mixed_.activations().empty())
-      return invalid_argument(
-          "--precision int8 needs the ranges of the activations: give samples of inputs with --calib DIR, or a cache "
-          "with --calib-cache FILE");
+    NEREID_RETURN_IF_ERROR(look_at_layers());
     step("running in f32", 0, 0);
     NEREID_TRY(accuracy_,
                AccuracySamples::create(mixed_.f32(), std::min(samples_.count, kMostSamples), samples_.read, pool_));
@@ -64,6 +61,27 @@ class Builder {
  private:
   void step(std::string_view what, int64_t done, int64_t total) const {
     if (progress_) progress_(what, done, total);
+  }
+
+  // Convolutions need ranges.
+  Status look_at_layers() {
+    const auto without = std::ranges::count_if(mixed_.layers(), [&](const MixedNetwork::Layer& layer) {
+      return !layer.int8.empty() && !mixed_.can_be(layer, LayerPrecision::kInt8);
+    });
+    const PrecisionMix mix = mixed_.all(LayerPrecision::kInt8);
+    const bool some = std::ranges::find(mix, LayerPrecision::kInt8) != mix.end();
+    if (without == 0 || mixed_.has_ranges()) return Status::ok();
+    if (options_.int8 && !some)
+      return invalid_argument(
+          "--precision int8 needs the ranges of what the {} convolutions read: give samples of inputs with --calib "
+          "DIR, "
+          "or a cache with --calib-cache FILE",
+          without);
+    out_.remarks.push_back(
+        fmt::format("{} convolutions are not tried in int8, which needs samples (--calib DIR); products take the range "
+                    "of each run",
+                    without));
+    return Status::ok();
   }
 
   // From the cache where it has them all, else from the data.
@@ -148,37 +166,45 @@ class Builder {
     return Status::ok();
   }
 
-  // The least time of each layer over a few runs, ms.
-  Result<std::map<std::string, double>> layer_times(const OpenedNetwork& network, const NamedValues& inputs) {
+  struct LayerRun {
+    double ms = 0;  // the least of a few runs
+    std::string kernel;
+  };
+  Result<std::map<std::string, LayerRun>> layer_runs(const OpenedNetwork& network, const NamedValues& inputs) {
     const auto context = runtime::NetContext::create(network.network, pool_);
     NEREID_RETURN_IF_ERROR(set_inputs(network, *context, inputs));
     NEREID_RETURN_IF_ERROR(context->run());
     NEREID_TRY(const std::vector<LayerTime> layers, profile_runs(*context, kProfiledRuns));
-    std::map<std::string, double> times;
-    for (const LayerTime& layer : layers)
-      if (!layer.ms.empty()) times[layer_of_label(layer.label)] += *std::ranges::min_element(layer.ms);
-    return times;
+    std::map<std::string, LayerRun> out;
+    for (const LayerTime& layer : layers) {
+      if (layer.ms.empty()) continue;
+      LayerRun& run = out[layer_of_label(layer.label)];
+      run.ms += *std::ranges::min_element(layer.ms);
+      run.kernel += layer.kernel;
+    }
+    return out;
   }
 
   Result<PrecisionMix> search() {
     NEREID_TRY(const NamedValues first, samples_.read(0));
     step("timing layers", 0, 0);
-    NEREID_TRY(const auto f32_times, layer_times(mixed_.f32(), first));
+    NEREID_TRY(const auto f32_runs, layer_runs(mixed_.f32(), first));
     std::vector<SearchedLayer> layers;
     for (const MixedNetwork::Layer& layer : mixed_.layers()) {
-      const auto it = f32_times.find(layer.name);
-      layers.push_back({.name = layer.name, .time = it == f32_times.end() ? 0 : it->second, .lower = {}});
+      const auto it = f32_runs.find(layer.name);
+      layers.push_back({.name = layer.name, .time = it == f32_runs.end() ? 0 : it->second.ms, .lower = {}});
     }
-    std::vector<LayerPrecision> precisions = {LayerPrecision::kBF16};
-    if (mixed_.has_ranges()) precisions.push_back(LayerPrecision::kInt8);
-    for (const LayerPrecision precision : precisions) {
+    for (const LayerPrecision precision : {LayerPrecision::kBF16, LayerPrecision::kInt8}) {
       const PrecisionMix all = mixed_.all(precision);
       NEREID_TRY(const OpenedNetwork network, mixed_.with(all));
-      NEREID_TRY(const auto times, layer_times(network, first));
+      NEREID_TRY(const auto runs, layer_runs(network, first));
       for (size_t i = 0; i < layers.size(); ++i) {
-        const auto it = times.find(layers[i].name);
-        if (all[i] == precision && it != times.end())
-          layers[i].lower.push_back({.precision = precision, .time = it->second, .error = HUGE_VAL});
+        const auto it = runs.find(layers[i].name), before = f32_runs.find(layers[i].name);
+        // What runs on the same kernel as in f32 (bf16 has none of its own for it) is only timed twice.
+        if (all[i] != precision || it == runs.end() || before == f32_runs.end() ||
+            it->second.kernel == before->second.kernel)
+          continue;
+        layers[i].lower.push_back({.precision = precision, .time = it->second.ms, .error = HUGE_VAL});
       }
     }
     NEREID_RETURN_IF_ERROR(single_errors(layers));
@@ -213,8 +239,8 @@ class Builder {
       }
     if (total == 0)
       out_.remarks.push_back(fmt::format(
-          "none of the {} layers is faster in {} than in f32 on this machine: the network stays f32", layers.size(),
-          mixed_.has_ranges() ? "bf16 or int8" : "bf16 (int8 was not tried: there is no calibration data)"));
+          "none of the {} layers is faster in bf16 or int8 than in f32 on this machine: the network stays f32",
+          layers.size()));
     return Status::ok();
   }
 
@@ -317,6 +343,21 @@ std::string error_text(const Json& output, const char* key) {
 Result<MixedBuild> open_mixed(const std::string& path, const NetworkOptions& network, const MixedOptions& options,
                               ThreadPool& pool, const BuildProgress& progress) {
   return Builder(network, options, pool, progress).run(path);
+}
+
+Result<std::optional<MixedBuild>> mix_session(NetworkSession& session, const std::string& model,
+                                              const MixedOptions& options, ThreadPool& pool) {
+  if (session.is_engine) return std::optional<MixedBuild>();
+  NetworkOptions network{
+      .import = {}, .disabled_passes = {}, .isa = session.network.network->kernels().isa, .timing_cache = {}};
+  for (const auto& [name, value] : session.values) {
+    network.import.overridden.insert(name);
+    if (value.is_tensor()) network.import.shapes.emplace(name, value.tensor.sizes);
+  }
+  NEREID_TRY(MixedBuild build, open_mixed(model, network, options, pool));
+  session.network = build.opened;
+  session.remarks.insert(session.remarks.end(), build.remarks.begin(), build.remarks.end());
+  return std::optional(std::move(build));
 }
 
 std::string certificate_text(const Json& c) {

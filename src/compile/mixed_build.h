@@ -41,6 +41,11 @@ struct MixedBuild {
 Result<MixedBuild> open_mixed(const std::string& path, const NetworkOptions& network, const MixedOptions& options,
                               ThreadPool& pool, const BuildProgress& progress = {});
 
+// Puts a network in lower precision, of the session's model and with the sizes of its values, in the place of the
+// session's network. An engine has the precisions it was built with: nothing is done.
+Result<std::optional<MixedBuild>> mix_session(NetworkSession& session, const std::string& model,
+                                              const MixedOptions& options, ThreadPool& pool);
+
 // The certificate in words, a line a fact.
 std::string certificate_text(const Json& certificate);
 

@@ -24,10 +24,15 @@ std::vector<MixedNetwork::Layer> match_layers(const graph::Graph& optimised, con
   for (const std::string& name : passes::layers_with_precision(optimised)) {
     MixedNetwork::Layer layer{.name = name, .int8 = {}, .activation = {}};
     int found = 0;
-    for (const std::string& source : source_nodes(prepared, name, results))
+    // An output that is an image is a transposition of the layer's result, which has a name of its own.
+    constexpr std::string_view kLast = ".last";
+    const bool is_twin = name.ends_with(kLast) && !prepared.find_value(name).valid();
+    const std::string value = is_twin ? name.substr(0, name.size() - kLast.size()) : name;
+    for (const std::string& source : source_nodes(prepared, value, results))
       if (const auto it = quantizable.find(source); it != quantizable.end()) {
         layer.int8 = it->second.name;
         layer.activation = it->second.activation;
+        layer.is_conv = it->second.is_conv;
         ++found;
       }
     if (found != 1) layer.int8.clear();  // several products became one: which of them is not told apart
@@ -79,7 +84,8 @@ std::set<std::string> MixedNetwork::activations() const {
 }
 
 bool MixedNetwork::can_be(const Layer& layer, LayerPrecision precision) const {
-  return precision != LayerPrecision::kInt8 || (!layer.int8.empty() && ranges_.contains(layer.activation));
+  if (precision != LayerPrecision::kInt8) return true;
+  return !layer.int8.empty() && (!layer.is_conv || ranges_.contains(layer.activation));
 }
 
 PrecisionMix MixedNetwork::all(LayerPrecision precision) const {
@@ -108,7 +114,7 @@ Result<OpenedNetwork> MixedNetwork::with(const PrecisionMix& mix) const {
   }
   NEREID_RETURN_IF_ERROR(passes::set_layer_precision(graph, in_bf16, "bf16"));
   out.nodes_optimised = static_cast<int64_t>(graph.order().size());
-  out.mix = mix_json(layers_, mix, ranges_).dump();
+  out.mix = mix_json(layers_, mix, ranges_).dump(-1, ' ', false, Json::error_handler_t::replace);
   // Constants lie in either file; the f32 network keeps its own alive, and lends what it has packed.
   auto storage =
       std::make_shared<std::pair<std::shared_ptr<const void>, std::shared_ptr<const void>>>(storage_, f32_.network);

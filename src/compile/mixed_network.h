@@ -28,6 +28,7 @@ class MixedNetwork {
     std::string name;        // of its result in the f32 network; of a layer that f32 has lost: in the file's graph
     std::string int8;        // of the product's result in the graph that is quantised; empty: it cannot be
     std::string activation;  // that the product reads there
+    bool is_conv = false;    // and needs a range: products can take that of each run
   };
   const std::vector<Layer>& layers() const { return layers_; }
   const OpenedNetwork& f32() const { return f32_; }

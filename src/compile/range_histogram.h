@@ -28,7 +28,7 @@ struct RangeMethod {
     kPercentile,  // all but (100 - percent) % of the elements at either end
     kEntropy,     // the cut |x| <= t whose 128 steps tell the least about another distribution than the uncut one
   };
-  Kind kind = Kind::kEntropy;
+  Kind kind = Kind::kMinMax;
   double percent = 99.99;
   std::string name() const;  // "min-max", "entropy", "percentile:99.99"
 };

@@ -71,9 +71,6 @@ class Quantizer {
 
   Status quantize(ValueId x) {
     const std::string name = g_.value(x).name;
-    const auto range = ranges_.find(name);
-    if (range == ranges_.end())
-      return not_found("the calibration says nothing of '{}', which layers in int8 read; calibrate this network", name);
     std::vector<NodeId> readers = g_.users(x);
     std::vector<NodeId> layers, others;
     bool image = false;
@@ -86,7 +83,11 @@ class Quantizer {
         others.push_back(id);
       }
     }
-    NEREID_TRY(const ValueId codes, dequantized(x, readers[0], range->second));
+    const auto range = ranges_.find(name);
+    if (range == ranges_.end() && image)
+      return not_found("the calibration says nothing of '{}', which layers in int8 read; calibrate this network", name);
+    NEREID_TRY(const ValueId codes,
+               range == ranges_.end() ? dynamic(x, readers[0]) : dequantized(x, readers[0], range->second));
     for (const NodeId id : layers) NEREID_RETURN_IF_ERROR(requantize(id, codes));
     if (!image) return Status::ok();
     for (const NodeId id : others) {
@@ -107,6 +108,14 @@ class Quantizer {
     const ValueId z = edit_.constant(name + ".zero", DType::u8, {}, {zero});
     NEREID_TRY(const ValueId codes, edit_.insert(before, "quantize_linear", {x, s, z}, {}, name + ".u8"));
     return edit_.insert(before, "dequantize_linear", {codes, s, z}, {}, name + ".real");
+  }
+
+  // The same with the range that x has in this run.
+  Result<ValueId> dynamic(ValueId x, NodeId before) {
+    const std::string name = g_.value(x).name;
+    NEREID_TRY(const std::vector<ValueId> made, g_.insert_node(before, "dynamic_quantize_linear", {x}, {},
+                                                               {name + ".u8", name + ".scale", name + ".zero"}, {}));
+    return edit_.insert(before, "dequantize_linear", made, {}, name + ".real");
   }
 
   Status requantize(NodeId id, ValueId x) {

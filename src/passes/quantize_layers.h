@@ -3,7 +3,8 @@
 // them, and weights that are dequantised. The passes of networks then make int8 layers of these (lower_quantized).
 //
 // Activations are u8 with one scale and zero point: code = round(x / scale) + zero, scale = (most - least) / 255,
-// zero = round(-least / scale). Weights are i8, symmetric, with one scale an output channel: scale = max |w| / 127.
+// zero = round(-least / scale). Of products, where nobody has told the range, it is that of each run. Weights are i8,
+// symmetric, with one scale an output channel: scale = max |w| / 127.
 #pragma once
 
 #include <map>
@@ -39,7 +40,7 @@ bool has_codes(const graph::Graph& graph);
 std::vector<QuantizableLayer> quantizable_layers(const graph::Graph& graph);
 
 // Quantises those of the layers that `chosen` names. What convolutions read is read as codes by their neighbours too
-// (sums, pools, activations), so that it is stored in 8 bits only. kNotFound: an activation has no range.
+// (sums, pools), so that it is stored in 8 bits only. kNotFound: what a convolution reads has no range.
 Status quantize_layers(graph::Graph& graph, const std::set<std::string, std::less<>>& chosen,
                        const std::map<std::string, ActivationRange, std::less<>>& ranges);
 

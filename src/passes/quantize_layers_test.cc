@@ -85,11 +85,23 @@ TEST(QuantizeLayers, only_chosen_layers_are_touched) {
   EXPECT_EQ(graph::print(untouched), before);
 }
 
-TEST(QuantizeLayers, a_layer_without_a_range_is_refused) {
+TEST(QuantizeLayers, a_convolution_without_a_range_is_refused) {
   graph::Graph graph = prepared();
   const Status status = quantize_layers(graph, {"n"}, {});
   EXPECT_EQ(status.code(), StatusCode::kNotFound);
   EXPECT_THAT(status.message(), HasSubstr("says nothing of 'x'"));
+}
+
+TEST(QuantizeLayers, products_without_a_range_take_that_of_the_run) {
+  graph::Graph graph = prepared();
+  ASSERT_TRUE(quantize_layers(graph, {"y"}, {}).is_ok());
+  EXPECT_THAT(graph::print(graph), HasSubstr("dynamic_quantize_linear(%a)"));
+  const std::vector<double> exact = run(prepared(), kX), now = run(graph, kX);
+  for (size_t i = 0; i < exact.size(); ++i) EXPECT_NEAR(now[i], exact[i], 0.15) << i;
+  ASSERT_TRUE(run_network_pipeline(graph).is_ok());
+  EXPECT_THAT(graph::print(graph), HasSubstr("dense_q("));
+  const std::vector<double> after = run(graph, kX);
+  for (size_t i = 0; i < now.size(); ++i) EXPECT_NEAR(after[i], now[i], 1e-4) << i;
 }
 
 TEST(QuantizeLayers, the_passes_of_networks_make_int8_layers_of_them) {

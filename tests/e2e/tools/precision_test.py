@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """`nereid build --precision int8` and `--accuracy`: calibration, its cache, and what is said of the accuracy."""
 import math
+import os
 import random
 import struct
+import subprocess
 import unittest
 
 import onnx_bytes as onnx
@@ -16,8 +18,8 @@ class PrecisionTest(ProgramTest):
     def setUp(self):
         super().setUp()
         numbers = random.Random(1)
-        w1 = [numbers.gauss(0, 1 / math.sqrt(WIDTH)) for _ in range(WIDTH * WIDTH)]
-        w2 = [numbers.gauss(0, 1 / math.sqrt(WIDTH)) for _ in range(WIDTH * CLASSES)]
+        self.w1 = w1 = [numbers.gauss(0, 1 / math.sqrt(WIDTH)) for _ in range(WIDTH * WIDTH)]
+        self.w2 = w2 = [numbers.gauss(0, 1 / math.sqrt(WIDTH)) for _ in range(WIDTH * CLASSES)]
         self.model = self.dir / "net.onnx"
         self.model.write_bytes(onnx.model(
             [onnx.node("MatMul", ["x", "w1"], ["a"]), onnx.node("Relu", ["a"], ["b"]), onnx.node("MatMul", ["b", "w2"], ["y"])],
@@ -52,18 +54,54 @@ class PrecisionTest(ProgramTest):
         # What the certificate says covers this sample.
         self.assertGreaterEqual(said["precision"]["certificate"]["outputs"][0]["max_error"] * 1.5, error)
 
+    def test_codes_are_those_of_the_formulas(self):
+        """The same in plain Python: docs/guide/precision.md has the formulas."""
+        self.build("--precision", "int8", "--calib", self.samples)
+
+        def single(value):
+            return struct.unpack("<f", struct.pack("<f", value))[0]
+
+        def product(rows, weights, width, columns, least, most):
+            scale = single((most - least) / 255)
+            zero = round(-least / scale)
+            scales = [single(max(abs(weights[k * columns + c]) for k in range(width)) / 127) for c in range(columns)]
+            codes = [[round(weights[k * columns + c] / scales[c]) for k in range(width)] for c in range(columns)]
+            out = []
+            for row in rows:
+                x = [min(max(round(v / scale) + zero, 0), 255) - zero for v in row]
+                out.append([scale * scales[c] * sum(a * b for a, b in zip(x, codes[c])) for c in range(columns)])
+            return out
+
+        def ranges(values):
+            return min(0, *values), max(0, *values)
+
+        def rows_of(sample):
+            _, sizes, raw = onnx.read_npy((self.samples / f"{sample}.npy").read_bytes())
+            flat = struct.unpack(f"<{sizes[0] * sizes[1]}f", raw)
+            return [flat[i:i + WIDTH] for i in range(0, len(flat), WIDTH)]
+
+        inputs = [row for sample in range(4) for row in rows_of(sample)]
+        hidden = [[max(0.0, sum(x * self.w1[k * WIDTH + c] for k, x in enumerate(row))) for c in range(WIDTH)] for row in inputs]
+        x_range, h_range = (ranges([v for row in rows for v in row]) for rows in (inputs, hidden))
+        first = product(rows_of(0), self.w1, WIDTH, WIDTH, *x_range)
+        expected = product([[max(0.0, v) for v in row] for row in first], self.w2, WIDTH, CLASSES, *h_range)
+        flat = [v for row in expected for v in row]
+        # A code on the edge between two may fall on either side: a step of one of 32 terms.
+        error = max(abs(a - b) for a, b in zip(flat, self.answers(self.engine))) / (max(flat) - min(flat))
+        self.assertLess(error, 1e-3)
+
     def test_the_engine_shows_its_certificate(self):
-        self.build("--precision", "int8", "--calib", self.samples, "--calib-method", "min-max")
+        self.build("--precision", "int8", "--calib", self.samples, "--calib-method", "entropy")
         out, _ = self.nereid("inspect", self.engine)
         self.assertIn("largest error", out)
         self.assertIn("2 int8", out)
         accuracy = self.nereid_json("inspect", self.engine)["engine"]["accuracy"]
-        self.assertEqual(accuracy["calibration"], "4 samples, min-max")
+        self.assertEqual(accuracy["calibration"], "4 samples, entropy")
 
     def test_the_cache_gives_the_same_engine_without_the_samples(self):
         self.build("--precision", "int8", "--calib", self.samples, "--calib-cache", self.cache)
         first = self.cache.read_text()
-        self.assertTrue(first.startswith("nereid calibration 1 entropy\n"))
+        self.assertTrue(first.startswith("nereid calibration 1 min-max\n"))
         self.assertEqual([line.split(" ")[2] for line in first.splitlines()[1:]], ["b", "x"])
         with_samples = self.answers(self.engine)
         self.build("--precision", "int8", "--calib-cache", self.cache)
@@ -95,7 +133,6 @@ class PrecisionTest(ProgramTest):
         int8 = ["--precision", "int8", "--calib"]
         self.refuse("no calibration data", arguments=[*int8, empty])
         self.refuse("no folder", arguments=[*int8, self.dir / "absent"])
-        self.refuse("--calib DIR", arguments=["--precision", "int8"])
         self.refuse("percentile", arguments=[*int8, self.samples, "--calib-method", "largest"])
         self.sample(self.samples / "1.npy", [math.nan] * WIDTH)
         self.refuse("1.npy", "NaN", arguments=[*int8, self.samples])
@@ -105,6 +142,35 @@ class PrecisionTest(ProgramTest):
         self.refuse("1.npy", arguments=[*int8, self.samples])
         self.cache.write_text("nereid calibration 1 entropy\n0 1 elsewhere\n")
         self.refuse("says nothing of", arguments=["--precision", "int8", "--calib-cache", self.cache])
+
+    def test_products_need_no_samples_and_convolutions_do(self):
+        certificate = self.build("--precision", "int8")["precision"]["certificate"]
+        self.assertEqual(certificate["layers"]["int8"], 2)
+        exact, lower = self.answers(self.model), self.answers(self.engine)
+        self.assertLess(max(abs(a - b) for a, b in zip(exact, lower)) / (max(exact) - min(exact)), 3e-2)
+        self.engine.unlink()
+        image = onnx.tensor_type(onnx.FLOAT, [1, 3, 8, 8])
+        self.model.write_bytes(onnx.model(
+            [onnx.node("Conv", ["x", "w"], ["y"])], [("x", image)], [("y", onnx.tensor_type(onnx.FLOAT, [1, 4, 6, 6]))],
+            [onnx.tensor("w", onnx.FLOAT, [4, 3, 3, 3], onnx.floats(*[math.sin(i) for i in range(108)]))]))
+        self.refuse("1 convolutions", "--calib DIR", arguments=["--precision", "int8"])
+
+    def test_trtexec_builds_int8_with_a_cache_or_random_inputs(self):
+        self.cache.write_text("TRT-8601-EntropyCalibration2\nx: 3cc00000\nb: 3cc00000\n")
+        trtexec = self.dir / "trtexec"
+        trtexec.symlink_to(os.environ["NEREID"])
+        for flags, words in (([f"--calib={self.cache}"], "2 int8"), ([], "random inputs")):
+            done = subprocess.run([trtexec, f"--onnx={self.model}", f"--saveEngine={self.engine}", "--int8", "--shapes=x:4x32",
+                                   "--skipInference", "--builderOptimizationLevel=0", *flags],
+                                  capture_output=True, text=True, env=self.environment)
+            self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+            self.assertIn("FP32+INT8", done.stdout)
+            self.assertIn(words, done.stdout)
+            self.assertIn("int8", self.nereid("inspect", self.engine)[0])
+        absent = subprocess.run([trtexec, f"--onnx={self.model}", "--int8", "--calib=absent.cache"], capture_output=True,
+                                text=True, env=self.environment)
+        self.assertNotEqual(absent.returncode, 0)
+        self.assertIn("absent.cache", absent.stderr + absent.stdout)
 
     def test_the_error_stays_under_the_bound(self):
         for bound in (1e-1, 1e-2, 1e-4, 1e-7):
