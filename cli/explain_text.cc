@@ -42,7 +42,7 @@ struct Kind {
   std::string first;
 };
 
-std::string record_lines(const passes::PassReport& pass, bool fired, bool all) {
+std::string record_lines(const compile::PassSummary& pass, bool fired, bool all) {
   std::string text;
   if (all) {
     for (const passes::Record& r : pass.records)
@@ -62,29 +62,27 @@ std::string record_lines(const passes::PassReport& pass, bool fired, bool all) {
 }
 
 std::string passes_text(const compile::NetworkView& view, bool all) {
-  if (view.passes.passes.empty())
-    return "\nAn engine does not say what the passes did: ask the file it was built from.\n";
+  if (view.passes.empty()) return "\nNothing is known here of what the passes did.\n";
   Table table({{"pass"}, {"did", kRight}, {"refused", kRight}, {"nodes", kRight}, {"why it is there"}});
   std::string made, refused;
-  size_t idle = 0;
-  for (const passes::PassReport& pass : view.passes.passes) {
-    const size_t refusals = pass.records.size() - pass.fired();
-    const auto row = std::ranges::find(passes::network_pipeline(), pass.name, &passes::Pass::name);
-    const bool known = row != passes::network_pipeline().end();
-    if (pass.enabled && pass.records.empty() && pass.nodes_before == pass.nodes_after) {
+  size_t idle = 0, records = 0;
+  for (const compile::PassSummary& pass : view.passes) {
+    records += pass.records.size();
+    if (pass.is_idle()) {
       ++idle;
       continue;
     }
-    table.add_row({std::string(pass.name), pass.enabled ? fmt::format("{}", pass.fired()) : "disabled",
-                   fmt::format("{}", refusals), fmt::format("{} -> {}", pass.nodes_before, pass.nodes_after),
-                   known ? std::string(row->reason) : std::string()});
+    table.add_row({pass.name, pass.enabled ? fmt::format("{}", pass.fired) : "disabled",
+                   fmt::format("{}", pass.refused), fmt::format("{} -> {}", pass.nodes_before, pass.nodes_after),
+                   pass.reason});
     if (const std::string lines = record_lines(pass, true, all); !lines.empty())
-      made += fmt::format("{} ({} times)\n{}", pass.name, pass.fired(), lines);
+      made += fmt::format("{} ({} times)\n{}", pass.name, pass.fired, lines);
     if (const std::string lines = record_lines(pass, false, all); !lines.empty())
-      refused += fmt::format("{} ({} times)\n{}", pass.name, refusals, lines);
+      refused += fmt::format("{} ({} times)\n{}", pass.name, pass.refused, lines);
   }
   std::string text = "\n# Passes\n\n" + table.markdown();
   if (idle > 0) text += fmt::format("\n{} other passes found nothing to do\n", idle);
+  if (records == 0) text += "\nan engine keeps the numbers alone: the file it was built from tells where and why\n";
   if (!made.empty()) text += "\n# What they did\n\n" + made;
   if (!refused.empty()) text += "\n# What they refused\n\n" + refused;
   return text;
@@ -98,25 +96,22 @@ std::string why(const compile::LayerAccount& layer) {
 }
 
 std::string layers_text(const compile::NetworkAccount& account) {
-  const bool timed = account.runs > 0;
-  std::vector<Table::Column> columns = {{"layer"},  {"kernel"},        {"precision"},
-                                        {"result"}, {"flops", kRight}, {"bytes", kRight}};
+  const bool timed = account.runs > 0, ran = account.not_run.empty();
+  std::vector<Table::Column> columns = {{"layer"}, {"precision"}, {"result"}};
+  if (ran) columns.insert(columns.end(), {{"kernel"}, {"flops", kRight}, {"bytes", kRight}});
   if (timed) columns.insert(columns.end(), {{"ms", kRight}, {"of the roof", kRight}});
-  columns.push_back({"why"});
+  if (ran) columns.push_back({"why"});
   Table table(columns);
   for (const compile::LayerAccount& layer : account.layers) {
-    std::vector<std::string> cells = {fmt::format("{}{} %{}", layer.path, layer.op, layer.name),
-                                      layer.kernel,
-                                      layer.precision,
-                                      layer.outputs.empty() ? "" : layer.outputs[0],
-                                      count_text(layer.cost.flops),
-                                      count_text(layer.bytes())};
+    std::vector<std::string> cells = {fmt::format("{}{} %{}", layer.path, layer.op, layer.name), layer.precision,
+                                      layer.outputs.empty() ? "" : layer.outputs[0]};
+    if (ran) cells.insert(cells.end(), {layer.kernel, count_text(layer.cost.flops), count_text(layer.bytes())});
     if (timed) {
       const auto share = layer.roof_share();
       cells.push_back(ms_text(layer.ms));
       cells.push_back(share ? fmt::format("{:.0f} %", 100 * *share) : std::string());
     }
-    cells.push_back(why(layer));
+    if (ran) cells.push_back(why(layer));
     table.add_row(std::move(cells));
   }
   std::string text = "\n# Layers\n\n" + table.markdown();

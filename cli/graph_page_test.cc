@@ -53,9 +53,10 @@ compile::NetworkView view_of(size_t records) {
   compile::NetworkView view{.file = "net.onnx", .kind = "ONNX file", .isa = "avx2", .precision = "f32"};
   view.after = *graph::parse("graph net {\n  input %x: f32[2]\n  %y: f32[2] = relu(%x)\n  output %y\n}\n");
   view.before = view.after;
-  view.passes.passes.push_back({.name = "fuse_epilogue", .nodes_before = 2, .nodes_after = 1, .records = {}});
+  view.passes.push_back(
+      {.name = "fuse_epilogue", .refused = static_cast<int64_t>(records), .nodes_before = 2, .nodes_after = 1});
   for (size_t i = 0; i < records; ++i)
-    view.passes.passes[0].records.push_back(
+    view.passes[0].records.push_back(
         {.fired = false, .where = fmt::format("relu %y{}", i), .what = fmt::format("%z{} is read twice", i)});
   view.account = compile::account_graph(view.after, "");
   view.account.layers[0].kernel = "reference";

@@ -70,6 +70,7 @@ DescribedNetwork describe_engine_network(Json& info) {
   out.inputs = take("inputs");
   out.outputs = take("outputs");
   info.erase("aliases");
+  info.erase("passes");  // `nereid explain` has them
   info.erase("refit");
   return out;
 }

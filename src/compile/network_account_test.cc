@@ -36,7 +36,7 @@ TEST(NetworkAccount, a_layer_has_its_kernel_its_sizes_and_its_work) {
   EXPECT_EQ(dense.name, "y");
   EXPECT_EQ(dense.kernel, "gemm");
   EXPECT_EQ(dense.precision, "f32");
-  EXPECT_EQ(dense.inputs, (std::vector<std::string>{"f32[8, 32]", "f32[32, 16]", ""}));
+  EXPECT_EQ(dense.inputs, (std::vector<std::string>{"f32[8, 32]", "f32[32, 16]", "", ""}));
   EXPECT_EQ(dense.outputs, std::vector<std::string>{"f32[8, 16]"});
   EXPECT_EQ(dense.cost.flops, 2.0 * 8 * 32 * 16);
   EXPECT_EQ(dense.bytes(), 4.0 * (8 * 32 + 16 * 32 + 8 * 16));
@@ -88,11 +88,12 @@ NetworkView small_view() {
   view.after = *graph::parse("graph net {\n  input %x: f32[2]\n  %y: f32[2] = relu(%x)\n  output %y\n}\n");
   view.sources = {{.name = "first", .op = "Exp", .domain = "", .outputs = {"a"}},
                   {.name = "second", .op = "Relu", .domain = "com.example", .outputs = {"y"}}};
-  view.passes.passes.push_back({.name = "fold_constants",
-                                .nodes_before = 2,
-                                .nodes_after = 1,
-                                .records = {{.fired = true, .where = "exp %a", .what = "gone"},
-                                            {.fired = false, .where = "relu %y", .what = "why not"}}});
+  view.passes = summarize_passes({{{.name = "fold_constants",
+                                    .enabled = true,
+                                    .nodes_before = 2,
+                                    .nodes_after = 1,
+                                    .records = {{.fired = true, .where = "exp %a", .what = "gone"},
+                                                {.fired = false, .where = "relu %y", .what = "why not"}}}}});
   view.account = account_graph(view.after, "");
   view.account.layers[0].ms = 0.25;
   view.account.layers[0].roof_ms = 0.125;
@@ -119,6 +120,25 @@ TEST(NetworkViewJson, the_fields_that_pages_and_scripts_read_are_there) {
   EXPECT_EQ(json["graphs"]["after"][0]["nodes"][0]["from"], (OrderedJson{0, 1}));
   EXPECT_EQ(json["sources"][json["graphs"]["before"][0]["nodes"][1]["source"].get<size_t>()],
             (OrderedJson{"second", "com.example.Relu"}));
+}
+
+TEST(PassSummary, an_engine_keeps_the_numbers_of_passes_that_did_something) {
+  std::vector<PassSummary> passes = small_view().passes;
+  passes.push_back({.name = "dead_code", .nodes_before = 1, .nodes_after = 1});
+  const std::vector<PassSummary> kept = passes_from_info({{"passes", passes_info(passes)}});
+  ASSERT_EQ(kept.size(), 1u);
+  EXPECT_EQ(kept[0].name, "fold_constants");
+  EXPECT_EQ(kept[0].fired, 1);
+  EXPECT_EQ(kept[0].refused, 1);
+  EXPECT_EQ(kept[0].nodes_before, 2);
+  EXPECT_EQ(kept[0].nodes_after, 1);
+  EXPECT_FALSE(kept[0].reason.empty());
+}
+
+TEST(PassSummary, what_is_damaged_in_an_engine_is_left_out) {
+  EXPECT_TRUE(passes_from_info(Json::object()).empty());
+  EXPECT_TRUE(passes_from_info({{"passes", 7}}).empty());
+  EXPECT_TRUE(passes_from_info({{"passes", {{{"name", "x"}}, 3, {{"name", 4}, {"nodes", {1, 2}}}}}}).empty());
 }
 
 TEST(NetworkViewJson, an_engine_has_no_graph_before_and_scripts_get_no_graphs) {

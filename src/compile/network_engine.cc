@@ -13,6 +13,7 @@
 #include "base/clock.h"
 #include "base/interrupt.h"
 #include "compile/network_refit.h"
+#include "compile/pass_summary.h"
 
 namespace nereid::compile {
 namespace {
@@ -224,6 +225,7 @@ Result<NetworkBuild> write_network(OpenedNetwork opened, const std::string& sour
                {"inputs", types_json(build.opened.inputs)},
                {"outputs", types_json(build.opened.outputs)},
                {"nodes", {{"imported", build.opened.nodes_imported}, {"optimised", build.opened.nodes_optimised}}},
+               {"passes", passes_info(summarize_passes(build.opened.passes))},
                {"aliases", constants.aliases()}};
   NEREID_TRY(info["refit"], refit_info(build.opened, options));
   if (options.strip_weights) info[kStrippedKey] = true;

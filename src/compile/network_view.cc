@@ -44,7 +44,7 @@ void take_network(NetworkView& view, const OpenedNetwork& opened) {
   view.after = opened.network->graph();
   view.isa = isa_name(opened.network->kernels().isa);
   view.precision = precision_name(opened.network->precision());
-  view.passes = opened.passes;
+  view.passes = summarize_passes(opened.passes);
   view.remarks.insert(view.remarks.begin(), opened.warnings.begin(), opened.warnings.end());
 }
 
@@ -64,6 +64,13 @@ Result<ImportOptions> import_options(const NetworkSession& session, const ViewOp
   return options;
 }
 
+// An engine keeps what the passes did to what it was made of.
+Status read_engine_passes(NetworkView& view, const std::string& path) {
+  NEREID_TRY(const engine::EngineFile file, engine::EngineFile::open(path));
+  view.passes = passes_from_info(file.info());
+  return Status::ok();
+}
+
 Result<NetworkView> view_session(NetworkView view, const ViewOptions& options, const InputShapes& given,
                                  ThreadPool& pool) {
   NEREID_TRY(const NetworkSession session, open_session({.model = options.model,
@@ -75,7 +82,9 @@ Result<NetworkView> view_session(NetworkView view, const ViewOptions& options, c
   view.remarks = session.remarks;
   take_network(view, session.network);
   std::vector<std::shared_ptr<const void>> kept = {session.network.network};
-  if (!session.is_engine) {
+  if (session.is_engine) {
+    NEREID_RETURN_IF_ERROR(read_engine_passes(view, options.model));
+  } else {
     NEREID_TRY(const ImportOptions same, import_options(session, options, given));
     NEREID_RETURN_IF_ERROR(read_before(view, options.model, same, kept));
   }
@@ -98,7 +107,8 @@ Result<NetworkView> view_network(NetworkView view, const ViewOptions& options, T
   if (open.empty()) return view_session(std::move(view), options, given, pool);
   take_network(view, opened);
   std::vector<std::shared_ptr<const void>> kept = {opened.network};
-  if (view.kind != "engine") NEREID_RETURN_IF_ERROR(read_before(view, options.model, {}, kept));
+  NEREID_RETURN_IF_ERROR(view.kind == "engine" ? read_engine_passes(view, options.model)
+                                               : read_before(view, options.model, {}, kept));
   view.account = account_graph(view.after, open);
   view.storage = keep(std::move(kept));
   return view;

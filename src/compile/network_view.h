@@ -11,6 +11,7 @@
 #include "compile/graph_json.h"
 #include "compile/network_account.h"
 #include "compile/network_engine.h"
+#include "compile/pass_summary.h"
 #include "import/onnx/source_nodes.h"
 #include "tune/choice.h"
 
@@ -32,7 +33,7 @@ struct NetworkView {
   std::optional<graph::Graph> before;  // what an engine was made of is not known any more
   graph::Graph after = graph::Graph();
   std::vector<import::onnx::SourceNode> sources;
-  passes::Report passes;
+  std::vector<PassSummary> passes;
   std::vector<std::string> remarks;  // full sentences: warnings, sizes that were guessed, why something is missing
   NetworkAccount account;
   std::shared_ptr<const void> storage;  // what the graphs' constants point into
@@ -45,7 +46,6 @@ Result<NetworkView> view_model(const ViewOptions& options, ThreadPool& pool);
 Result<NetworkView> view_build(const ViewOptions& options, const NetworkOptions& built, NetworkBuild build,
                                std::span<const tune::LayerChoice> choices, ThreadPool& pool);
 
-OrderedJson passes_json(const passes::Report& report);
 // The layers, the passes and what is said of the whole; `graphs`: also the graphs themselves, for the page.
 OrderedJson view_json(const NetworkView& view, bool graphs);
 

@@ -112,16 +112,14 @@ void add_origins(OrderedJson& graphs, const graph::Graph& before, const graph::G
   });
 }
 
-}  // namespace
-
-OrderedJson passes_json(const passes::Report& report) {
+OrderedJson passes_json(const std::vector<PassSummary>& summaries) {
   OrderedJson list = OrderedJson::array();
-  for (const passes::PassReport& pass : report.passes) {
-    const auto row = std::ranges::find(passes::network_pipeline(), pass.name, &passes::Pass::name);
+  for (const PassSummary& pass : summaries) {
     OrderedJson json = {{"name", pass.name},
-                        {"reason", row == passes::network_pipeline().end() ? std::string_view() : row->reason},
+                        {"reason", pass.reason},
                         {"enabled", pass.enabled},
-                        {"fired", pass.fired()},
+                        {"fired", pass.fired},
+                        {"refused", pass.refused},
                         {"nodes_before", pass.nodes_before},
                         {"nodes_after", pass.nodes_after},
                         {"records", OrderedJson::array()}};
@@ -131,6 +129,8 @@ OrderedJson passes_json(const passes::Report& report) {
   }
   return list;
 }
+
+}  // namespace
 
 OrderedJson view_json(const NetworkView& view, bool graphs) {
   const NetworkAccount& account = view.account;
