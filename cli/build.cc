@@ -97,11 +97,6 @@ Result<compile::NetworkBuild> build_mixed(const std::string& path, const std::st
                                           ThreadPool& pool, Stages& stages, std::optional<compile::MixedBuild>& mixed) {
   const int64_t start_ns = now_ns();
   NEREID_TRY(const compile::MixedOptions wanted, precisions.mixed());
-  if (options.strip_weights)
-    return invalid_argument(
-        "--strip leaves out what `nereid refit` puts in again, which it cannot for layers with precisions of their "
-        "own; "
-        "build without it");
   NEREID_TRY(mixed, compile::open_mixed(path, options, wanted, pool, std::ref(stages)));
   NEREID_TRY(compile::NetworkBuild build,
              compile::write_network(mixed->opened, std::filesystem::path(path).filename().string(), engine, options,

@@ -42,6 +42,15 @@ void widen(const ops::Datum& value, std::pair<double, double>& range) {
   }
 }
 
+// Whether an output is a tensor of reals with elements, for any sample.
+bool has_reals(const std::vector<std::vector<ops::Datum>>& samples, size_t output) {
+  return std::ranges::any_of(samples, [&](const std::vector<ops::Datum>& outputs) {
+    const ops::Datum& value = outputs[output];
+    return value.is_tensor() && dtype_info(value.tensor.dtype).kind == DTypeInfo::Kind::kFloat &&
+           value.view().elements() > 0;
+  });
+}
+
 }  // namespace
 
 double OutputError::max_error() const {
@@ -76,8 +85,16 @@ Result<AccuracySamples> AccuracySamples::create(const OpenedNetwork& exact, int6
     for (size_t i = 0; i < outputs.size(); ++i) widen(outputs[i], ranges[i]);
     out.outputs_.push_back(std::move(outputs));
   }
-  for (const auto& [least, most] : ranges)
+  for (size_t i = 0; i < ranges.size(); ++i) {
+    const auto [least, most] = ranges[i];
+    if (most < least && has_reals(out.outputs_, i))
+      return invalid_argument(
+          "the output '{}' is NaN or infinite throughout in f32, so that nothing can be known of its accuracy; give "
+          "samples "
+          "of real inputs with --calib DIR",
+          out.names_[i]);
     out.ranges_.push_back(most < least ? 0 : most > least ? most - least : std::abs(most));
+  }
   return out;
 }
 

@@ -37,7 +37,8 @@ struct NetworkError {
 class AccuracySamples {
  public:
   using Read = std::function<Result<NamedValues>(int64_t index)>;
-  // Runs `exact` on every sample and keeps its outputs.
+  // Runs `exact` on every sample and keeps its outputs. kInvalidArgument: an output of reals is NaN or infinite
+  // throughout, so that nothing can be known of its accuracy (random inputs make that of a mask of ones and zeros).
   static Result<AccuracySamples> create(const OpenedNetwork& exact, int64_t count, Read read, ThreadPool& pool);
   int64_t count() const { return static_cast<int64_t>(outputs_.size()); }
   Result<NamedValues> read(int64_t index) const { return read_(index); }

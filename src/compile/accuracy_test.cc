@@ -64,6 +64,12 @@ TEST_F(Accuracy, integers_are_counted_and_under_no_bound) {
   EXPECT_EQ(error.outputs[1].elements, 2);
 }
 
+TEST_F(Accuracy, outputs_that_are_no_numbers_in_f32_are_refused) {
+  const auto samples = AccuracySamples::create(scaled("nan"), 2, sample, pool_);
+  EXPECT_EQ(samples.status().code(), StatusCode::kInvalidArgument);
+  EXPECT_NE(samples.status().message().find("the output 'y' is NaN"), std::string::npos);
+}
+
 TEST_F(Accuracy, numbers_that_become_none_are_an_infinite_error) {
   EXPECT_EQ(measure("inf").max_error(), HUGE_VAL);
 }

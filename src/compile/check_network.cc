@@ -5,6 +5,7 @@
 
 #include "base/interrupt.h"
 #include "graph/evaluate.h"
+#include "ops/elements.h"
 
 namespace nereid::compile {
 namespace {
@@ -151,6 +152,42 @@ Way way_to(const graph::Graph& graph, ValueId value, const std::set<std::string>
   return way;
 }
 
+// Codes stand for (code - zero) * scale.
+struct Grid {
+  double scale = 1, zero = 0;
+};
+
+ops::Datum real_of(const ops::Datum& codes, const Grid& grid) {
+  std::vector<double> numbers = codes.tensor.numbers();
+  for (double& v : numbers) v = (v - grid.zero) * grid.scale;
+  return ops::Tensor::of(DType::f32, codes.tensor.sizes, numbers);
+}
+
+// A value that is compared, and under which name.
+struct Compared {
+  ValueId id;
+  std::string name;  // the other side's
+  std::optional<Grid> grid;
+};
+
+// A value of the other side's, or the codes of one (passes/quantize_layers.h: x.u8 with x.scale and x.zero).
+std::optional<Compared> counterpart(const graph::Graph& graph, ValueId id, const std::set<std::string>& theirs) {
+  constexpr std::string_view kCodes = ".u8";
+  const std::string& name = graph.value(id).name;
+  if (theirs.contains(name)) return Compared{id, name, std::nullopt};
+  if (!name.ends_with(kCodes)) return std::nullopt;
+  const std::string real = name.substr(0, name.size() - kCodes.size());
+  const ValueId scale = graph.find_value(real + ".scale"), zero = graph.find_value(real + ".zero");
+  const auto number = [&](ValueId v) -> std::optional<double> {
+    if (!v.valid() || graph.value(v).data.parts.size() != 1 || graph.value(v).data.parts[0].elements() != 1)
+      return std::nullopt;
+    return ops::load<double>(graph.value(v).data.parts[0])[0];
+  };
+  const auto s = number(scale), z = number(zero);
+  if (!theirs.contains(real) || !s || !z) return std::nullopt;
+  return Compared{id, real, Grid{*s, *z}};
+}
+
 std::string label_of(const graph::Graph& graph, NodeId id) {
   const graph::Node& node = graph.node(id);
   return fmt::format("{} %{}", node.op->name,
@@ -196,14 +233,17 @@ Result<CheckReport> check_network(const CheckRequest& request, ValueSource& expe
   const graph::Graph& graph = request.network.network->graph();
   CheckReport report;
   const std::set<std::string> theirs = expected.names();
-  std::set<std::string> wanted;
-  std::vector<ValueId> compared;
+  std::set<std::string> wanted, mine;                    // theirs, and what they are called here
+  std::map<std::string, Compared, std::less<>> by_name;  // theirs
+  std::vector<Compared> compared;
   const auto take = [&](ValueId id) {
-    const graph::Value& v = graph.value(id);
-    if (!theirs.contains(v.name)) {
+    const auto one = counterpart(graph, id, theirs);
+    if (!one) {
       ++report.not_compared;
-    } else if (wanted.insert(v.name).second) {
-      compared.push_back(id);
+    } else if (wanted.insert(one->name).second) {
+      mine.insert(graph.value(id).name);
+      by_name[one->name] = *one;
+      compared.push_back(*one);
     }
   };
   for (const NodeId id : graph.order())
@@ -216,25 +256,29 @@ Result<CheckReport> check_network(const CheckRequest& request, ValueSource& expe
     take(out);
   }
   NEREID_TRY(const WideContext found,
-             WideContext::create(request.network.network, wanted, request.inputs, pool).with("the network checked"));
+             WideContext::create(request.network.network, mine, request.inputs, pool).with("the network checked"));
   std::map<std::string, std::pair<ValueDifference, std::string>, std::less<>> differences;  // and the type
   NEREID_RETURN_IF_ERROR(expected.run(request.inputs, wanted, [&](const std::string& name, const ops::Datum& value) {
-    const ops::Datum mine = found.value(name);
-    differences[name] = {compare_values(mine, value), ops::type_of(mine).to_string()};
+    const Compared& one = by_name.find(name)->second;
+    ops::Datum here = found.value(graph.value(one.id).name);
+    const std::string type = ops::type_of(here).to_string();
+    if (one.grid && here.is_tensor()) here = real_of(here, *one.grid);
+    differences[name] = {compare_values(here, value), type};
     return check_interrupted();
   }));
 
   const auto kernels = found.kernels();
   std::set<std::string> known;
   for (const auto& [name, difference] : differences) known.insert(name);
-  for (const ValueId id : compared) {
+  for (const Compared& one : compared) {
+    const ValueId id = one.id;
     const graph::Value& v = graph.value(id);
-    const auto it = differences.find(v.name);
+    const auto it = differences.find(one.name);
     if (it == differences.end()) {
       ++report.not_compared;
       continue;
     }
-    CheckedValue row{.name = v.name,
+    CheckedValue row{.name = one.name,
                      .op = {},
                      .kernel = {},
                      .type = it->second.second,
@@ -245,8 +289,8 @@ Result<CheckReport> check_network(const CheckRequest& request, ValueSource& expe
     row.within = is_within(row.difference, request.tolerance);
     // A pass may keep a name for the same elements in another arrangement; an output may not.
     if (!row.difference.mismatch.empty() && !row.is_output) {
-      report.unlike.push_back(v.name);
-      known.erase(v.name);
+      report.unlike.push_back(one.name);
+      known.erase(one.name);
       continue;
     }
     if (v.producer.valid()) {
@@ -256,9 +300,17 @@ Result<CheckReport> check_network(const CheckRequest& request, ValueSource& expe
     }
     report.values.push_back(std::move(row));
   }
+  std::set<std::string> known_here;
+  std::map<std::string, std::string> called;  // by its name here
+  for (const Compared& one : compared)
+    if (known.contains(one.name)) {
+      known_here.insert(graph.value(one.id).name);
+      called[graph.value(one.id).name] = one.name;
+    }
   for (size_t i = 0; i < report.values.size(); ++i) {
     CheckedValue& row = report.values[i];
-    row.inputs = way_to(graph, graph.find_value(row.name), known).known;
+    for (const std::string& here : way_to(graph, by_name.find(row.name)->second.id, known_here).known)
+      row.inputs.push_back(called.at(here));
     row.sources = source_nodes(request.plain, row.name, known);
     if (!row.within && !report.first) report.first = i;
   }

@@ -3,7 +3,8 @@
 //
 // Values are matched by name: the importer keeps the names of the file, and a layer that passes have fused carries the
 // name of the last result that went into it. What a pass has made itself (a transposition, a folded constant) has a
-// name of its own and is not compared; the value that it leads to is.
+// name of its own and is not compared; the value that it leads to is. Codes of calibrated layers are compared as the
+// numbers that they stand for.
 #pragma once
 
 #include <functional>

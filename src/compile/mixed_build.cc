@@ -37,14 +37,28 @@ class Builder {
       NEREID_TRY(data_, CalibrationData::open(options_.calib_folder, mixed_.inputs()));
     }
     take_samples();
-    NEREID_RETURN_IF_ERROR(find_ranges());
+    // Who quantised the network chose its layers; ranges of random inputs are no reason to add to them.
+    const bool guess = options_.random_ranges && !data_;
+    const bool leave = guess && passes::has_codes(mixed_.calibrated());
+    if (leave) {
+      out_.remarks.emplace_back("the network says itself which layers are int8: no others are made so");
+    } else if (const Status found = find_ranges(); !found.is_ok()) {
+      if (!guess || found.code() != StatusCode::kInvalidArgument) return found;
+      out_.remarks.push_back("random inputs tell no ranges: " + std::string(found.message()));
+    }
     NEREID_RETURN_IF_ERROR(look_at_layers());
     step("running in f32", 0, 0);
-    NEREID_TRY(accuracy_,
-               AccuracySamples::create(mixed_.f32(), std::min(samples_.count, kMostSamples), samples_.read, pool_));
-    // Who quantised the network chose its layers; ranges of random inputs are no reason to add to them.
-    const bool leave = options_.random_ranges && !data_ && passes::has_codes(mixed_.calibrated());
-    if (leave) out_.remarks.emplace_back("the network says itself which layers are int8: no others are made so");
+    Result<AccuracySamples> exact =
+        AccuracySamples::create(mixed_.f32(), std::min(samples_.count, kMostSamples), samples_.read, pool_);
+    const bool is_measured = exact.is_ok();
+    if (is_measured) {
+      accuracy_ = std::move(exact).value();
+    } else if (options_.accuracy || data_ || exact.status().code() != StatusCode::kInvalidArgument) {
+      return exact.status();
+    } else {
+      // Random inputs may be none that the network can take: a mask should be ones and zeros.
+      out_.remarks.push_back("the accuracy is not measured: " + std::string(exact.status().message()));
+    }
     PrecisionMix mix = mixed_.all(leave ? LayerPrecision::kF32 : LayerPrecision::kInt8);
     if (options_.accuracy) {
       NEREID_TRY(mix, search());
@@ -53,7 +67,10 @@ class Builder {
     }
     NEREID_TRY(out_.opened, mixed_.with(mix));
     step("measuring the error", 0, 0);
-    NEREID_TRY(const NetworkError error, accuracy_.measure(out_.opened, kMostSamples, pool_));
+    NetworkError error;
+    if (is_measured) {
+      NEREID_TRY(error, accuracy_.measure(out_.opened, kMostSamples, pool_));
+    }
     certify(mix, error);
     return std::move(out_);
   }
@@ -362,7 +379,9 @@ Result<std::optional<MixedBuild>> mix_session(NetworkSession& session, const std
 
 std::string certificate_text(const Json& c) {
   if (!c.is_object()) return "";
-  std::string text = fmt::format("against {} over {}", c.value("against", ""), c.value("data", ""));
+  const bool is_measured = c.value("samples", int64_t{0}) > 0;
+  std::string text =
+      is_measured ? fmt::format("against {} over {}", c.value("against", ""), c.value("data", "")) : "not measured";
   if (const Json* bound = json_find(c, "bound"); bound != nullptr && bound->is_number())
     text += fmt::format(", bound {:g} of the range", bound->get<double>());
   if (const Json* layers = json_find(c, "layers"); layers != nullptr && layers->is_object()) {

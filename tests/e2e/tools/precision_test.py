@@ -183,6 +183,17 @@ class PrecisionTest(ProgramTest):
             self.assertLessEqual(error, 1.5 * bound + 1e-6)
         self.assertEqual(certificate["layers"]["int8"], 0)
 
+    def test_nothing_is_certified_of_outputs_that_are_no_numbers(self):
+        self.model.write_bytes(onnx.model(
+            [onnx.node("MatMul", ["x", "w1"], ["a"]), onnx.node("Mul", ["a", "s"], ["y"])], [("x", ROW)],
+            [("y", onnx.tensor_type(onnx.FLOAT, ["n", WIDTH]))],
+            [onnx.tensor("w1", onnx.FLOAT, [WIDTH, WIDTH], onnx.floats(*self.w1)),
+             onnx.tensor("s", onnx.FLOAT, [1], onnx.floats(math.nan))]))
+        self.refuse("'y'", "nothing can be known", arguments=["--accuracy", "1e-2"])
+        said = self.build("--precision", "int8")["precision"]
+        self.assertTrue(any("not measured" in remark for remark in said["remarks"]), said)
+        self.assertEqual(said["certificate"]["samples"], 0)
+
     def test_accuracy_without_samples_is_measured_on_random_inputs_and_says_so(self):
         certificate = self.build("--accuracy", "1e-2")["precision"]["certificate"]
         self.assertIn("random inputs", certificate["data"])
