@@ -4,7 +4,7 @@
 #include <filesystem>
 
 #include "api/test_model.h"
-#include "base/file.h"
+#include "engine/test_engine.h"
 
 namespace nereid::api::testing {
 namespace {
@@ -208,6 +208,34 @@ TEST_F(ApiBuild, a_build_that_is_stopped_leaves_nothing) {
   EXPECT_EQ(nereid_build(onnx_.c_str(), engine_.c_str(), &options), NEREID_CANCELLED) << nereid_last_error();
   EXPECT_EQ(stop.calls, 2);
   EXPECT_FALSE(std::filesystem::exists(engine_));
+}
+
+TEST_F(ApiBuild, an_engine_whose_info_is_nonsense_is_a_sentence) {
+  ASSERT_EQ(nereid_build(onnx_.c_str(), engine_.c_str(), nullptr), NEREID_OK);
+  const std::string whole = content(engine_);
+  const auto* first = reinterpret_cast<const std::byte*>(whole.data());
+  const std::vector<std::byte> bytes(first, first + whole.size());
+  const Json info = engine::EngineFile::parse(bytes, "it")->info();
+  int refused = 0;
+  for (const auto& [key, value] : info.items())
+    for (const Json& nonsense : {Json(5), Json::array({1}), Json(""), Json::object({{"machine", 1}, {"weights", 2}})}) {
+      Json changed = info;
+      changed[key] = nonsense;
+      const std::vector<std::byte> wrong = engine::testing::with_info(bytes, changed.dump());
+      const std::string path = stripped_;
+      std::ofstream(path, std::ios::binary)
+          .write(reinterpret_cast<const char*>(wrong.data()), static_cast<std::streamsize>(wrong.size()));
+      nereid_engine* engine = nullptr;
+      const nereid_status opened = nereid_engine_open(path.c_str(), nullptr, &engine);
+      EXPECT_NE(opened, NEREID_INTERNAL) << key << ": " << nereid_last_error();
+      refused += opened == NEREID_OK ? 0 : 1;
+      nereid_engine_close(&engine);
+      EXPECT_NE(nereid_engine_refit(path.c_str(), onnx_.c_str(), again_.c_str(), nullptr), NEREID_INTERNAL)
+          << key << ": " << nereid_last_error();
+      EXPECT_NE(nereid_engine_strip(path.c_str(), again_.c_str()), NEREID_INTERNAL)
+          << key << ": " << nereid_last_error();
+    }
+  EXPECT_GT(refused, 8);
 }
 
 TEST_F(ApiBuild, what_is_no_engine_is_neither_stripped_nor_refitted) {

@@ -27,9 +27,8 @@ Result<Options> read_options(const Options* given) {
   for (size_t i = sizeof(Options); i < size; ++i)
     if (bytes[i] != std::byte{0})
       return unsupported(
-          "the options were made for a newer library: byte {} asks for something that version " NEREID_VERSION
-          " does not know",
-          i);
+          "the options were made for a newer library: byte {} asks for something that version {} does not know", i,
+          nereid_version());
   std::memcpy(&out, given, std::min(size, sizeof(Options)));
   return out;
 }

@@ -177,7 +177,8 @@ runtime::NetChoices choices_of_engine(const Json& info, Isa isa, std::vector<std
   runtime::NetChoices choices;
   const auto section = info.find(kInfoKey);
   if (section == info.end() || !section->is_object()) return choices;
-  const std::string machine = section->value("machine", "");
+  const auto found = section->find("machine");
+  const std::string machine = found != section->end() && found->is_string() ? found->get<std::string>() : "";
   const std::string here = tune::device_key(read_cpu_info(), isa, 1).machine;
   if (machine != here) {
     warnings.push_back(

@@ -173,6 +173,12 @@ Status verify_weights(const engine::EngineFile& file, ThreadPool& pool) {
   return first;
 }
 
+// A text of the info; `otherwise` where it is none.
+std::string text_at(const Json& object, std::string_view key, const char* otherwise) {
+  const Json* found = json_find(object, key);
+  return found != nullptr && found->is_string() ? found->get<std::string>() : otherwise;
+}
+
 Result<std::vector<NamedType>> read_types(const Json& info, const char* key) {
   std::vector<NamedType> out;
   const auto list = info.find(key);
@@ -254,9 +260,9 @@ Result<OpenedNetwork> load_network(engine::EngineFile file, const NetworkOptions
                                    std::shared_ptr<const void> memory) {
   const int64_t start_ns = now_ns();
   const Json& info = file.info();
-  if (info.value("kind", "") != "network")
+  if (text_at(info, "kind", "") != "network")
     return invalid_argument("{} is the engine of a {}, not of a network", file.path(),
-                            info.value("kind", "language model"));
+                            text_at(info, "kind", "language model"));
   if (is_stripped(info)) return stripped_refusal(file);
   NEREID_RETURN_IF_ERROR(verify_weights(file, pool));
   auto storage = std::make_shared<EngineStorage>();
@@ -316,10 +322,12 @@ Result<OpenedNetwork> load_network(engine::EngineFile file, const NetworkOptions
     ready.push_back({it->second + offset, w.name.substr(second + 1), bytes_of(w)});
   }
   out.nodes_optimised = static_cast<int64_t>(graph.order().size());
-  out.nodes_imported = f.info().value("nodes", Json::object()).value("imported", int64_t{0});
+  if (const Json* nodes = json_find(f.info(), "nodes"))
+    if (const Json* imported = json_find(*nodes, "imported"); imported != nullptr && imported->is_number_integer())
+      out.nodes_imported = imported->get<int64_t>();
   NEREID_TRY(const Isa best, best_isa(read_cpu_info()));
-  NEREID_TRY(const runtime::NetPrecision precision, precision_from_name(f.info().value("precision", "f32")));
-  const std::string built_for = f.info().value("isa", "");
+  NEREID_TRY(const runtime::NetPrecision precision, precision_from_name(text_at(f.info(), "precision", "f32")));
+  const std::string built_for = text_at(f.info(), "isa", "");
   runtime::NetChoices choices = choices_of_engine(f.info(), options.isa.value_or(best), out.warnings);
   out.network = runtime::Network::create(std::move(graph), std::move(storage), options.isa.value_or(best), precision,
                                          ready, std::move(choices));

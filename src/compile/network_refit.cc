@@ -13,13 +13,19 @@ namespace {
 
 using import::onnx::SourceWeight;
 
+// A text of the info; `otherwise` where there is none.
+std::string text_of(const Json& object, std::string_view key, const char* otherwise) {
+  const Json* found = object.is_object() ? json_find(object, key) : nullptr;
+  return found != nullptr && found->is_string() ? found->get<std::string>() : otherwise;
+}
+
 Status damaged(const engine::EngineFile& file) {
   return invalid_argument("{} does not say what it was made of: it is of an older Nereid; build it anew", file.path());
 }
 
 Result<engine::EngineFile> open_network_engine(const std::string& path) {
   NEREID_TRY(engine::EngineFile file, engine::EngineFile::open(path));
-  if (file.info().value("kind", "") != "network")
+  if (text_of(file.info(), "kind", "") != "network")
     return invalid_argument("{} is no engine of a network: only those can be stripped and refitted", path);
   return file;
 }
@@ -38,7 +44,7 @@ Result<std::vector<SourceWeight>> read_weights(const engine::EngineFile& file, c
 // How the engine's file was read. Whatever is missing is as it is by default.
 Result<NetworkOptions> read_options(const engine::EngineFile& file, const Json& refit) {
   NetworkOptions out;
-  NEREID_TRY(out.precision, precision_from_name(file.info().value("precision", "f32")));
+  NEREID_TRY(out.precision, precision_from_name(text_of(file.info(), "precision", "f32")));
   const auto texts = [&](const char* key, std::set<std::string, std::less<>>& into) {
     if (const Json* list = json_find(refit, key); list != nullptr && list->is_array())
       for (const Json& one : *list)
@@ -177,7 +183,7 @@ bool is_stripped(const Json& info) {
 
 Status stripped_refusal(const engine::EngineFile& file) {
   const Json* source = json_find(file.info(), "source");
-  const std::string model = source != nullptr && source->is_object() ? source->value("file", "") : "";
+  const std::string model = source == nullptr ? "" : text_of(*source, "file", "");
   return invalid_argument(
       "{} is an engine without weights; `nereid refit {} --weights {} -o OUT` gives it those of the file it was built "
       "from, or of another one of the same architecture",
