@@ -26,7 +26,10 @@ class List {
         add({.way = way, .blocking = {}});
     const std::vector<Candidate> plain = list_;
     if (level_.blockings > 0)
-      for (const Candidate& c : plain) cut(c.tactic, level_.blockings >= 3 ? 2 : 1);
+      for (size_t i = 0; i < plain.size(); ++i) {
+        variant_of_ = i;
+        cut(plain[i].tactic, level_.blockings >= 3 ? 2 : 1);
+      }
     return std::move(list_);
   }
 
@@ -34,7 +37,7 @@ class List {
   void add(const Tactic& tactic) {
     if (!kernels::solves(tactic, query_.problem)) return;
     if (std::ranges::find(list_, tactic, &Candidate::tactic) != list_.end()) return;
-    list_.push_back({tactic, handicap_of(tactic.way)});
+    list_.push_back({tactic, handicap_of(tactic.way), variant_of_});
   }
 
   // The tactic with one setting more, and with `depth` of them.
@@ -71,6 +74,7 @@ class List {
   const CandidateQuery& query_;
   const Level& level_;
   std::vector<Candidate> list_;
+  std::optional<size_t> variant_of_;
 };
 
 }  // namespace

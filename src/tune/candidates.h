@@ -2,6 +2,7 @@
 // Which ways to solve a problem are worth a race at a level.
 #pragma once
 
+#include <optional>
 #include <vector>
 
 #include "kernels/cpu/tactic.h"
@@ -11,7 +12,8 @@ namespace nereid::tune {
 
 struct Candidate {
   kernels::Tactic tactic;
-  double handicap = 0;  // race.h
+  double handicap = 0;               // race.h
+  std::optional<size_t> variant_of;  // in the list
 };
 
 struct CandidateQuery {

@@ -13,6 +13,7 @@ namespace nereid::tune {
 namespace {
 
 constexpr double kNever = std::numeric_limits<double>::infinity();
+constexpr int kLeastRounds = 2;         // whatever the time: one says nothing of the noise
 constexpr int64_t kMostRuns = 1 << 14;  // of a batch
 
 // How far behind the leader's least time an entrant may be after so many rounds: the more rounds, the less a least time
@@ -43,7 +44,7 @@ class Race {
     const int64_t start_ns = clock_.now_ns();
     NEREID_RETURN_IF_ERROR(warm_up());
     const auto spent = [&] { return clock_.now_ns() - start_ns >= rules_.budget_ns; };
-    while (result_.rounds < rules_.rounds_most && (result_.rounds == 0 || !spent())) {
+    while (result_.rounds < rules_.rounds_most && (result_.rounds < kLeastRounds || !spent())) {
       NEREID_RETURN_IF_ERROR(run_round());
       drop_the_hopeless();
       if (std::ranges::count(result_.racers, false, &Racer::given_up) <= 1 && result_.rounds >= rules_.rounds_least)
@@ -63,17 +64,22 @@ class Race {
   Status warm_up() {
     std::vector<double>& once = warm_;
     once.resize(entrants_.size());
+    double fastest = kNever;
     for (size_t i = 0; i < entrants_.size(); ++i) {
       NEREID_RETURN_IF_ERROR(check_interrupted());
+      once[i] = kNever;
+      if (const auto of = entrants_[i].variant_of; of && once[*of] > 2 * (1 + slack_after(0)) * fastest) continue;
       timed(i, 1);
       once[i] = std::max(timed(i, 1), 1.0);
+      fastest = std::min(fastest, once[i]);
       runs_[i] =
           std::clamp(static_cast<int64_t>(static_cast<double>(rules_.batch_ns) / once[i]), int64_t{1}, kMostRuns);
     }
-    const double limit = *std::ranges::min_element(once) * (1 + slack_after(0));
+    const double limit = fastest * (1 + slack_after(0));
     for (size_t i = 1; i < entrants_.size(); ++i) {
       // One run is easily disturbed: who seems hopeless gets two more chances.
-      for (int chances = 2; chances > 0 && once[i] > limit; --chances) once[i] = std::min(once[i], timed(i, 1));
+      for (int chances = 2; chances > 0 && once[i] > limit && once[i] < kNever; --chances)
+        once[i] = std::min(once[i], timed(i, 1));
       result_.racers[i].given_up = once[i] > limit;
       result_.racers[i].best_ns = std::max(once[i], 1.0);
     }

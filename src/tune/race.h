@@ -12,6 +12,7 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -26,10 +27,12 @@ struct Entrant {
   std::function<void(int64_t times)> run;
   // Relative disadvantage for what time does not show (memory, rounding): 0.05 must be 5 % faster to be as good.
   double handicap = 0;
+  // An entrant before this one of which it is a variant: if that one is hopeless, so is this, without a run.
+  std::optional<size_t> variant_of;
 };
 
 struct RaceRules {
-  int64_t budget_ns = 50'000'000;  // of the whole race; one round is run in any case
+  int64_t budget_ns = 50'000'000;  // of the whole race; two rounds are run in any case
   int64_t batch_ns = 200'000;      // a batch is about so long, or one run
   int rounds_least = 4;            // before a leader is believed
   int rounds_most = 16;
@@ -37,7 +40,7 @@ struct RaceRules {
 };
 
 struct Racer {
-  double best_ns = 0;            // of one run
+  double best_ns = 0;            // of one run; infinite without one
   std::vector<double> batch_ns;  // of one run, round by round
   bool given_up = false;
 };

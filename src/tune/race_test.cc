@@ -103,6 +103,17 @@ TEST(Race, the_hopeless_leave_early) {
   EXPECT_DOUBLE_EQ(r.racers[2].best_ns, 3'000'000) << "a time is there for the report";
 }
 
+TEST(Race, variants_of_the_hopeless_do_not_run) {
+  Track t;
+  std::vector<Entrant> entrants = {t.entrant(1'000'000), t.entrant(9'000'000), t.entrant(100'000), t.entrant(900'000)};
+  entrants[2].variant_of = 1;
+  entrants[3].variant_of = 0;
+  const RaceResult r = t.race(entrants);
+  EXPECT_TRUE(r.racers[2].given_up);
+  EXPECT_EQ(t.runs[2], 0);
+  EXPECT_EQ(r.winner, 3U);
+}
+
 TEST(Race, a_race_with_one_left_ends) {
   Track t;
   const RaceResult r = t.race({t.entrant(1'000'000), t.entrant(500'000)});
@@ -117,10 +128,10 @@ TEST(Race, time_is_bounded) {
   EXPECT_LE(t.clock.now_ns() - before, 100'000'000 + 2 * 10'000'000);
 }
 
-TEST(Race, one_round_is_run_even_without_time) {
+TEST(Race, two_rounds_are_run_even_without_time) {
   Track t;
   const RaceResult r = t.race({t.entrant(1'000'000'000), t.entrant(400'000'000)}, {.budget_ns = 1});
-  EXPECT_EQ(r.rounds, 1);
+  EXPECT_EQ(r.rounds, 2);
   EXPECT_EQ(r.winner, 1U);
 }
 

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <numeric>
 #include <optional>
 
@@ -33,9 +34,10 @@ ProblemChoice from_race(const Task& task, int level, const std::vector<Candidate
   ProblemChoice choice = by_rule(task, level, std::move(result.reason));
   choice.chosen = candidates[result.winner].tactic.text();
   for (size_t i = 0; i < candidates.size(); ++i)
-    choice.timed.push_back({.tactic = candidates[i].tactic.text(),
-                            .us = result.racers[i].best_ns / 1e3,
-                            .given_up = result.racers[i].given_up});
+    if (std::isfinite(result.racers[i].best_ns))
+      choice.timed.push_back({.tactic = candidates[i].tactic.text(),
+                              .us = result.racers[i].best_ns / 1e3,
+                              .given_up = result.racers[i].given_up});
   std::ranges::stable_sort(choice.timed, {}, &TimedTactic::us);
   return choice;
 }
@@ -114,7 +116,9 @@ RaceProblem race_on(const kernels::IsaKernels& kernels, ThreadPool& pool, int64_
     entrants.reserve(list.size());
     for (const Candidate& c : list) {
       NEREID_RETURN_IF_ERROR(work->prepare(c.tactic));
-      entrants.push_back({.run = [&work, &c](int64_t times) { work->run(c.tactic, times); }, .handicap = c.handicap});
+      entrants.push_back({.run = [&work, &c](int64_t times) { work->run(c.tactic, times); },
+                          .handicap = c.handicap,
+                          .variant_of = c.variant_of});
     }
     return race(entrants, clock, rules);
   };
