@@ -69,7 +69,7 @@ class TrtexecTest(ProgramTest):
                  "--hardwareCompatibilityLevel=ampere+", "--versionCompatible", "--plugins=p.so", "--staticPlugins=p.so",
                  "--verbose", "--separateProfileRun", "--tilingOptimizationLevel=1", "--noCudaGraph"]
         out, _ = self.trtexec(f"--onnx={self.add}", *flags, *self.brief)
-        for flag in ("--fp16", "--useDLACore", "--workspace", "--useCudaGraph", "--plugins", "--noCudaGraph"):
+        for flag in ("--useDLACore", "--workspace", "--useCudaGraph", "--plugins", "--noCudaGraph"):
             self.assertEqual(len(re.findall(rf"\[W\] {flag} is accepted and changes nothing: ", out)), 1, flag)
         self.assertIn("&&&& PASSED", out)
 
