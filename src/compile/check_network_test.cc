@@ -6,6 +6,7 @@
 
 #include "graph/text.h"
 #include "passes/pipeline.h"
+#include "passes/quantize_layers.h"
 
 namespace nereid::compile {
 namespace {
@@ -88,6 +89,27 @@ TEST_F(CheckNetwork, a_network_is_compared_with_another_one) {
   const CheckReport report = check(kText, *other);
   ASSERT_TRUE(report.first.has_value());
   EXPECT_EQ(report.values[*report.first].name, "r");
+}
+
+TEST_F(CheckNetwork, codes_are_compared_as_the_numbers_they_stand_for) {
+  graph::Graph graph = plain_;
+  ASSERT_TRUE(passes::prepare_quantization(graph).is_ok());
+  ASSERT_TRUE(passes::quantize_layers(graph, {"p", "q"}, {{"x", {-4, 6}}, {"r", {0, 12}}}).is_ok());
+  ASSERT_TRUE(passes::run_network_pipeline(graph).is_ok());
+  OpenedNetwork checked;
+  checked.network = runtime::Network::create(std::move(graph), nullptr, best_isa(read_cpu_info()).value());
+  const auto reference = reference_values(plain_, nullptr);
+  const auto report = check_network(
+      {.network = checked, .plain = plain_, .inputs = inputs_, .tolerance = {.relative = 0.02}}, *reference, pool_);
+  ASSERT_TRUE(report.is_ok()) << report.status().message();
+  const CheckedValue* r = report->find("r");
+  ASSERT_NE(r, nullptr);
+  EXPECT_EQ(r->op, "dense_q");
+  EXPECT_EQ(r->type, "u8[2, 2]");
+  EXPECT_TRUE(r->within);
+  EXPECT_GT(r->difference.max_abs, 1e-4);  // steps of 12 / 255
+  EXPECT_LT(r->difference.max_abs, 0.2);
+  EXPECT_THAT(report->find("q")->inputs, ElementsAre("r"));
 }
 
 TEST_F(CheckNetwork, an_output_without_counterpart_is_refused) {
