@@ -49,10 +49,10 @@ std::vector<tune::Task> tasks_of(const std::vector<runtime::NetProfile>& steps) 
   return tasks;
 }
 
-// Weights that do not all fit into the workers' L2 come from further away in each run.
+// Weights that do not all fit into the workers' L2 come from further away in each run, all of them.
 int64_t cold_bytes(const runtime::Network& network, const CpuInfo& cpu, int workers) {
   const int64_t l2 = std::max(cpu.l2_bytes, int64_t{1} << 20) * workers;
-  return network.packed_bytes() > l2 ? 4 * l2 : 0;
+  return network.packed_bytes() > l2 ? network.packed_bytes() : 0;
 }
 
 Status write_cache(const std::string& path, const tune::TimingCache& ours, AtomicFile file) {

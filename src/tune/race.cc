@@ -68,7 +68,11 @@ class Race {
     for (size_t i = 0; i < entrants_.size(); ++i) {
       NEREID_RETURN_IF_ERROR(check_interrupted());
       once[i] = kNever;
-      if (const auto of = entrants_[i].variant_of; of && once[*of] > 2 * (1 + slack_after(0)) * fastest) continue;
+      if (const auto of = entrants_[i].variant_of) {
+        const double limit = fastest * (1 + slack_after(0));
+        if (once[*of] > limit && once[*of] < kNever) once[*of] = std::min(once[*of], timed(*of, 1));
+        if (once[*of] > limit) continue;
+      }
       timed(i, 1);
       once[i] = std::max(timed(i, 1), 1.0);
       fastest = std::min(fastest, once[i]);

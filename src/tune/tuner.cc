@@ -108,10 +108,12 @@ Result<std::vector<ProblemChoice>> choose(const TuneRequest& request, const Race
 }
 
 RaceProblem race_on(const kernels::IsaKernels& kernels, ThreadPool& pool, int64_t cold_bytes, const Clock& clock) {
-  return [&kernels, &pool, cold_bytes, &clock](const kernels::Problem& problem, const std::vector<Candidate>& list,
-                                               const RaceRules& rules) -> Result<RaceResult> {
+  auto weights = std::make_shared<Buffer>();
+  return [&kernels, &pool, cold_bytes, &clock, weights](const kernels::Problem& problem,
+                                                        const std::vector<Candidate>& list,
+                                                        const RaceRules& rules) -> Result<RaceResult> {
     NEREID_TRY(const std::unique_ptr<Workload> work,
-               Workload::create(problem, kernels, pool, {.cold_bytes = cold_bytes}));
+               Workload::create(problem, kernels, pool, {.cold_bytes = cold_bytes, .weights = weights}));
     std::vector<Entrant> entrants;
     entrants.reserve(list.size());
     for (const Candidate& c : list) {

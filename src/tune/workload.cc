@@ -17,7 +17,7 @@ using kernels::Tactic;
 using kernels::Way;
 
 constexpr int64_t kMostBytes = int64_t{2} << 30;
-constexpr int64_t kMostCopies = 64;
+constexpr int64_t kMostCold = int64_t{256} << 20;
 
 int64_t aligned(int64_t bytes) {
   return (bytes + 256 + 4095) / 4096 * 4096;
@@ -75,6 +75,7 @@ Result<std::unique_ptr<Workload>> Workload::create(const kernels::Problem& probl
     return exhausted("timing it would take more than {} MiB", kMostBytes >> 20);
   std::unique_ptr<Workload> w(new Workload(problem, kernels, pool));
   w->cold_bytes_ = options.cold_bytes;
+  w->weights_ = options.weights;
   NEREID_RETURN_IF_ERROR(make(w->x_, aligned(x_elements(problem) * 4)));
   NEREID_RETURN_IF_ERROR(make(w->y_, aligned(y_elements(problem) * 4)));
   NEREID_RETURN_IF_ERROR(make(w->bias_, aligned(columns(problem) * 4)));
@@ -103,12 +104,12 @@ int64_t Workload::scratch_bytes(const Tactic& t) const {
 
 Status Workload::prepare(const Tactic& tactic) {
   NEREID_RETURN_IF_ERROR(make(scratch_, aligned(scratch_bytes(tactic))));
-  return make(weights_, std::max(aligned(weight_bytes(tactic)), std::min(cold_bytes_, kMostBytes)));
+  return make(*weights_, std::max(aligned(weight_bytes(tactic)), std::min(cold_bytes_, kMostCold)));
 }
 
 void Workload::run(const Tactic& t, int64_t times) {
   const int64_t step = aligned(weight_bytes(t));
-  const int64_t copies = std::clamp(static_cast<int64_t>(weights_.size()) / step, int64_t{1}, kMostCopies);
+  const int64_t copies = cold_bytes_ > 0 ? std::max(static_cast<int64_t>(weights_->size()) / step, int64_t{1}) : 1;
   const int64_t first = turn_;
   turn_ = (turn_ + times) % copies;
   const bool low = t.way == Way::kBF16;
@@ -116,7 +117,7 @@ void Workload::run(const Tactic& t, int64_t times) {
   const auto* bias = as<float>(bias_.data());
   pool_.run([&](Worker& worker) {
     for (int64_t i = 0; i < times; ++i) {
-      const std::byte* weight = weights_.data() + (first + i) % copies * step;
+      const std::byte* weight = weights_->data() + (first + i) % copies * step;
       if (problem_.is_conv && low)
         kernels_.low_conv({.shape = problem_.conv,
                            .x = x_.data(),
