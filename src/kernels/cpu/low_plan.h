@@ -36,10 +36,18 @@ constexpr LowRows low_rows(LowType a, int64_t k) {
   return {(tiles > 1 ? tiles : 1) * 32, stride, element};
 }
 
+// Channels of a group as they are multiplied: a few too few for whole steps are filled up while bands are copied.
+constexpr int64_t low_channels(const ConvShape& s, LowType x) {
+  const int64_t channels = s.in_c / s.groups, depth = low_depth(x), whole = (channels + depth - 1) / depth * depth;
+  const bool little = whole * 3 <= channels * 4;  // an image of three colours, not one of one
+  return low_is_int8(x) && little && s.kernel_h * s.kernel_w <= 64 ? whole : channels;
+}
+
 enum class LowWay : uint8_t { kPlain, kInPlace, kBanded, kGathered };  // as ConvWay
 
 constexpr LowWay low_conv_way(const ConvShape& s, LowType x) {
   const int64_t channels = s.in_c / s.groups;
+  if (low_channels(s, x) != channels) return LowWay::kBanded;
   // Segments must be whole steps; channels too few make steps of mostly padding.
   if (channels % low_depth(x) != 0) return LowWay::kGathered;
   const bool as_is = x == LowType::kBF16 || x == LowType::kU8;
@@ -61,7 +69,7 @@ struct LowBand {
 };
 constexpr LowBand low_band(const ConvShape& s, LowType x) {
   const int64_t columns = (s.out_w - 1) * s.stride_w + (s.kernel_w - 1) * s.dilation_w + 1;
-  const int64_t row = columns * (s.in_c / s.groups) * (low_is_int8(x) ? 1 : 2);
+  const int64_t row = columns * low_channels(s, x) * (low_is_int8(x) ? 1 : 2);
   const int64_t fit = (int64_t{384} << 10) / row - ((s.kernel_h - 1) * s.dilation_h + 1);
   const int64_t most = fit > 0 ? fit / s.stride_h + 1 : 1, rows = most < s.out_h ? most : s.out_h;
   const int64_t in_rows = (rows - 1) * s.stride_h + (s.kernel_h - 1) * s.dilation_h + 1;

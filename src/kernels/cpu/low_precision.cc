@@ -44,10 +44,11 @@ void pack_conv(const ConvShape& s, LowType x, const From* oihw, std::byte* packe
       }
     return;
   }
-  const int64_t k = taps * channels;
+  const int64_t padded = low_channels(s, x), k = taps * padded;
   for (int64_t g = 0; g < s.groups; ++g)
     pack<T>(low_depth(x), k, outputs, packed + g * low_packed_bytes(x, k, outputs), [&](int64_t i, int64_t o) {
-      return convert(oihw[((g * outputs + o) * channels + i % channels) * taps + i / channels]);
+      const int64_t c = i % padded;
+      return c < channels ? convert(oihw[((g * outputs + o) * channels + c) * taps + i / padded]) : T{0};
     });
 }
 
@@ -71,7 +72,7 @@ void low_pack_int8(const int8_t* b, int64_t b_stride, bool transposed, int64_t k
 int64_t low_conv_weight_bytes(const ConvShape& s, LowType x) {
   const int64_t taps = s.kernel_h * s.kernel_w;
   if (low_conv_is_depthwise(s)) return taps * ((s.in_c + 15) / 16 * 16) * 4;
-  return s.groups * low_packed_bytes(x, taps * (s.in_c / s.groups), s.out_c / s.groups);
+  return s.groups * low_packed_bytes(x, taps * low_channels(s, x), s.out_c / s.groups);
 }
 
 void low_pack_conv_bf16(const ConvShape& s, const float* oihw, std::byte* packed) {

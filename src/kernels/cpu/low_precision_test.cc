@@ -213,6 +213,50 @@ TEST(LowGemm, gives_the_same_bits_on_any_number_of_threads) {
     }
 }
 
+// Sums are whole and scales powers of two: every rounding is exact.
+TEST(LowGemm, rounds_to_the_grid_of_codes_before_it_adds_the_residual) {
+  constexpr int64_t kM = 5, kN = 20, kK = 12;
+  const Numbers a(LowType::kU8, kM * kK, 1);
+  const Weights w = make_weights(LowType::kU8, kK * kN, 2);
+  const std::vector<float> scale(kN, 1.0f / 64);
+  Buffer packed = Buffer::allocate(static_cast<size_t>(low_packed_bytes(LowType::kU8, kK, kN))).value();
+  low_pack_int8(w.codes.data(), kK, true, kK, kN, packed.data());
+  const std::vector<float> residual(at(kM * kN), 3.0f);
+  for (Isa isa : isas_here())
+    for (bool last : {false, true}) {
+      std::vector<float> y(residual.size());
+      LowGemmParams p{.a = a.bytes.data(),
+                      .a_type = LowType::kU8,
+                      .a_stride = kK,
+                      .b = packed.data(),
+                      .m = kM,
+                      .n = kN,
+                      .k = kK,
+                      .c = y.data(),
+                      .c_stride = kN,
+                      .epilogue = {.scale = scale.data(),
+                                   .residual = residual.data(),
+                                   .residual_stride = kN,
+                                   .residual_last = last,
+                                   .sum_scale = 4,
+                                   .sum_inverse_scale = 0.25f,
+                                   .sum_zero = 100,
+                                   .act = Act::kRelu}};
+      Buffer scratch = Buffer::allocate(static_cast<size_t>(low_gemm_scratch_bytes(p, 1))).value();
+      p.scratch = scratch.data();
+      testing::run_kernel(isa_kernels(isa).low_gemm, p, 1);
+      for (int64_t i = 0; i < kM; ++i)
+        for (int64_t j = 0; j < kN; ++j) {
+          double sum = 0;
+          for (int64_t k = 0; k < kK; ++k) sum += double{a.values[at(i * kK + k)]} * double{w.values[at(j * kK + k)]};
+          double v = sum / 64;
+          if (last) v = std::max(0.0, v);
+          v = (std::clamp(std::nearbyint(v / 4) + 100, 0.0, 255.0) - 100) * 4 + 3;
+          EXPECT_EQ(double{y[at(i * kN + j)]}, last ? v : std::max(0.0, v)) << isa_name(isa);
+        }
+    }
+}
+
 void check_conv(ConvShape s, LowType x_type, LowType y_type, int64_t gap, Isa isa, int threads) {
   const bool int8 = low_is_int8(x_type), depthwise = low_conv_is_depthwise(s);
   s.out_h = (s.in_h + 2 * s.pad_top - (s.kernel_h - 1) * s.dilation_h - 1) / s.stride_h + 1;

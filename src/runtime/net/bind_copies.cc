@@ -45,6 +45,25 @@ class SeveralSteps final : public NetStep {
   std::vector<std::unique_ptr<NetStep>> steps;
 };
 
+// [batch, rows, columns] of bytes with few rows -> [batch, columns, rows]: an image's colours side by side.
+class InterleaveStep final : public NetStep {
+ public:
+  void run(Worker& worker) override {
+    const auto [begin, end] = worker.slice(batch * columns);
+    for (int64_t at = begin; at < end;) {
+      const int64_t image = at / columns, first = at % columns, count = std::min(columns - first, end - at);
+      const uint8_t* from = src + image * rows * columns + first;
+      uint8_t* to = dst + at * rows;
+      for (int64_t r = 0; r < rows; ++r, from += columns)
+        for (int64_t i = 0; i < count; ++i) to[i * rows + r] = from[i];
+      at += count;
+    }
+  }
+  const uint8_t* src = nullptr;
+  uint8_t* dst = nullptr;
+  int64_t batch = 1, rows = 1, columns = 1;
+};
+
 class FillStep final : public NetStep {
  public:
   void run(Worker& worker) override {
@@ -82,10 +101,19 @@ Result<std::unique_ptr<NetStep>> bind_net_transpose(NetBinder& binder, const gra
     }
   }
   const size_t n = merged.size();
-  const bool blocks = bytes == 4 && (n == 2 || n == 3) && merged[n - 2].src == 1 &&
-                      *binder.type(x).shape.elements() > 0 &&
-                      (n == 2 || merged[0].src == merged[n - 1].size * merged[n - 2].size);
-  if (!blocks) return copy_step(binder, x, 0, y, 0, std::move(dims), bytes);
+  const bool follows = (n == 2 || n == 3) && merged[n - 2].src == 1 && *binder.type(x).shape.elements() > 0 &&
+                       (n == 2 || merged[0].src == merged[n - 1].size * merged[n - 2].size);
+  if (follows && bytes == 1 && merged[n - 1].size <= 4) {
+    auto step = std::make_unique<InterleaveStep>();
+    step->batch = n == 3 ? merged[0].size : 1;
+    step->rows = merged[n - 1].size;
+    step->columns = merged[n - 2].size;
+    binder.point(x, &step->src);
+    binder.point(y, &step->dst);
+    step->kernel = "interleave";
+    return std::unique_ptr<NetStep>(std::move(step));
+  }
+  if (!follows || bytes != 4) return copy_step(binder, x, 0, y, 0, std::move(dims), bytes);
   auto step = std::make_unique<ParamStep<kernels::TransposeParams>>(binder.kernels().transpose);
   kernels::TransposeParams& p = step->params;
   p.batch = n == 3 ? merged[0].size : 1;

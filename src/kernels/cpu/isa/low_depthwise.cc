@@ -18,6 +18,21 @@ template <LowType kType>
   return simd::load_s8(reinterpret_cast<const int8_t*>(p));
 }
 
+// Adds a row of three taps to T results, kStride pixels apart: every pixel is widened once.
+template <LowType kType, int T, int kStride>
+[[gnu::always_inline]] inline void add_threes(const std::byte* q, int64_t pixel, const float* w, int64_t width,
+                                              F32 (&sum)[T]) {
+  const F32 left = simd::load(w), middle = simd::load(w + width), right = simd::load(w + 2 * width);
+  unrolled<(T - 1) * kStride + 3>([&]<int j>() __attribute__((always_inline)) {
+    const F32 in = widen<kType>(q + j * pixel);
+    if constexpr (j % kStride == 0 && j / kStride < T) sum[j / kStride] = simd::fma(in, left, sum[j / kStride]);
+    if constexpr (j >= 1 && (j - 1) % kStride == 0 && (j - 1) / kStride < T)
+      sum[(j - 1) / kStride] = simd::fma(in, middle, sum[(j - 1) / kStride]);
+    if constexpr (j >= 2 && (j - 2) % kStride == 0)
+      sum[(j - 2) / kStride] = simd::fma(in, right, sum[(j - 2) / kStride]);
+  });
+}
+
 // T pixels from (row, ow) on, taps h x v of each.
 template <LowType kType, int T>
 [[gnu::noinline]] void run_pixels(const LowConvParams& p, int64_t image, int64_t oh, int64_t ow, Taps h, Taps v) {
@@ -33,24 +48,47 @@ template <LowType kType, int T>
   const int64_t row = (image * s.out_h + oh) * s.out_w + ow;
   const F32 zero_code = set1(static_cast<float>(p.x_zero));
   const LowEpilogue& e = p.epilogue;
+  const bool plain = is_plain(e) && !e.residual && low_is_int8(e.y_type) && e.scale;
+  // Three taps in a row share what they read.
+  const bool threes = v.end - v.begin == 3 && s.dilation_w == 1 && s.stride_w <= 2;
   for (int64_t c = 0; c < s.in_c; c += 16) {
     const int n = static_cast<int>(s.in_c - c < 16 ? s.in_c - c : 16);
-    F32 sum[T];
+    F32 sum[T], weights = zero();
     unrolled<T>([&]<int t>() { sum[t] = zero(); });
     for (int64_t i = 0; i < h.end - h.begin; ++i) {
       const std::byte* q = x + i * s.dilation_h * s.in_w * pixel + c * kBytes;
       const float* w = weight + i * s.kernel_w * width + c;
+      if (threes && n == 16) {
+        s.stride_w == 1 ? add_threes<kType, T, 1>(q, pixel, w, width, sum)
+                        : add_threes<kType, T, 2>(q, pixel, w, width, sum);
+        weights = simd::add(weights, simd::add(simd::add(load(w), load(w + width)), load(w + 2 * width)));
+        continue;
+      }
       for (int64_t j = 0; j < v.end - v.begin; ++j, q += tap, w += width) {
         const F32 factor = load(w);
+        weights = simd::add(weights, factor);
         unrolled<T>([&]<int t>() __attribute__((always_inline)) {
-          F32 in = n == 16 ? widen<kType>(q + t * step) : load_low(kType, q + t * step, n);
-          if constexpr (low_is_int8(kType)) in = sub(in, zero_code);
+          const F32 in = n == 16 ? widen<kType>(q + t * step) : load_low(kType, q + t * step, n);
           sum[t] = simd::fma(in, factor, sum[t]);
         });
       }
     }
+    // Whole numbers: the zero point comes off at the end as well as at the beginning.
+    if constexpr (low_is_int8(kType)) unrolled<T>([&]<int t>() { sum[t] = simd::fnma(zero_code, weights, sum[t]); });
     const F32 bias = !e.bias ? zero() : n == 16 ? load(e.bias + c) : load_partial(e.bias + c, n);
     const F32 scale = !e.scale ? set1(1.0f) : n == 16 ? load(e.scale + c) : load_partial(e.scale + c, n);
+    if (plain && n == 16) {
+      const F32 unit = set1(e.y_inverse_scale), factor = mul(scale, unit), shift = mul(bias, unit);
+      std::byte* y = static_cast<std::byte*>(p.y) + row * p.y_stride + c;
+      unrolled<T>([&]<int t>() __attribute__((always_inline)) {
+        const F32 u = simd::fma(sum[t], factor, shift);
+        if (e.y_type == LowType::kU8)
+          put_bounded<LowType::kU8>(y + t * p.y_stride, u, bounds_of<LowType::kU8>(e), iset1(e.y_zero));
+        else
+          put_bounded<LowType::kS8>(y + t * p.y_stride, u, bounds_of<LowType::kS8>(e), iset1(e.y_zero));
+      });
+      continue;
+    }
     unrolled<T>([&]<int t>() {
       put_low(e, simd::fma(sum[t], scale, bias), row + t, c, n, static_cast<std::byte*>(p.y), p.y_stride);
     });

@@ -143,8 +143,8 @@ struct LowPart {
   const LowConvParams& p;
   const ConvShape& s;
   const std::byte* x;
-  int64_t channels, k;
-  LowRegion region;  // all but a
+  int64_t channels, padded, k;  // of the group; as they are multiplied (low_channels); of a window
+  LowRegion region;             // all but a
   std::byte* scratch;
 };
 
@@ -225,6 +225,20 @@ void run_low_in_place(const Kernel& kernel, const LowPart& part, int64_t begin, 
   }
 }
 
+// Pixels of three bytes as four, of which the last counts for nothing.
+inline void copy_colours(const std::byte* src, int64_t pixels, uint8_t flip, std::byte* dst) {
+  const uint32_t flips = flip * 0x010101u;
+  for (int64_t i = 0; i + 1 < pixels; ++i) {
+    uint32_t v;
+    std::memcpy(&v, src + 3 * i, 4);
+    v = (v & 0xffffff) ^ flips;
+    std::memcpy(dst + 4 * i, &v, 4);
+  }
+  if (pixels == 0) return;
+  for (int64_t c = 0; c < 3; ++c) dst[4 * (pixels - 1) + c] = src[3 * (pixels - 1) + c] ^ std::byte{flip};
+  dst[4 * (pixels - 1) + 3] = std::byte{0};
+}
+
 // Copies bands of rows with padding around them, and goes on as in place.
 template <typename Kernel, bool kInt8>
 void run_low_banded(const Kernel& kernel, const LowPart& part, int64_t begin, int64_t end) {
@@ -232,7 +246,7 @@ void run_low_banded(const Kernel& kernel, const LowPart& part, int64_t begin, in
   const LowConvParams& p = part.p;
   const int64_t from = low_bytes(p.x_type), to = low_is_int8(p.x_type) ? 1 : 2;
   const LowBand band = low_band(s, p.x_type);
-  const int64_t pixel = part.channels * to, row_bytes = band.columns * pixel;
+  const int64_t pixel = part.padded * to, row_bytes = band.columns * pixel;
   const int fill = low_is_int8(p.x_type) ? (p.x_zero + (p.x_type == LowType::kS8 ? 128 : 0)) & 0xff : 0;
   for (int64_t row = begin; row < end;) {
     const int64_t image = row / s.out_h, oh = row % s.out_h;
@@ -249,12 +263,19 @@ void run_low_banded(const Kernel& kernel, const LowPart& part, int64_t begin, in
       std::memset(dst, fill, static_cast<size_t>(inside.begin * pixel));
       std::memset(dst + inside.end * pixel, fill, static_cast<size_t>((band.columns - inside.end) * pixel));
       const std::byte* src = part.x + ((image * s.in_h + h) * s.in_w + inside.begin - s.pad_left) * p.x_stride * from;
-      if (p.x_stride == part.channels) {
+      if (part.padded == 4 && part.channels == 3 && p.x_stride == 3) {
+        copy_colours(src, inside.end - inside.begin, p.x_type == LowType::kS8 ? 0x80 : 0, dst + inside.begin * pixel);
+        continue;
+      }
+      if (p.x_stride == part.channels && part.padded == part.channels) {
         copy_low(p.x_type, src, (inside.end - inside.begin) * part.channels, dst + inside.begin * pixel);
         continue;
       }
-      for (int64_t j = inside.begin; j < inside.end; ++j, src += p.x_stride * from)
+      for (int64_t j = inside.begin; j < inside.end; ++j, src += p.x_stride * from) {
         copy_low(p.x_type, src, part.channels, dst + j * pixel);
+        if (part.padded > part.channels)
+          std::memset(dst + j * pixel + part.channels * to, 0, static_cast<size_t>((part.padded - part.channels) * to));
+      }
     }
     const bool merged = s.dilation_w == 1;
     LowRegion g = part.region;
@@ -279,7 +300,7 @@ template <typename Kernel, bool kInt8>
 void drive_low_conv(const Kernel& kernel, const LowConvParams& p, Worker& worker) {
   const ConvShape& s = p.shape;
   const int64_t channels = s.in_c / s.groups, outputs = s.out_c / s.groups;
-  const int64_t k = s.kernel_h * s.kernel_w * channels;
+  const int64_t padded = low_channels(s, p.x_type), k = s.kernel_h * s.kernel_w * padded;
   const LowWay way = low_conv_way(s, p.x_type);
   const bool by_pixels = way == LowWay::kGathered || way == LowWay::kPlain;
   const Rectangle whole = rectangle_of(by_pixels ? s.batch * s.out_h * s.out_w : s.batch * s.out_h, by_pixels ? 16 : 1,
@@ -290,6 +311,7 @@ void drive_low_conv(const Kernel& kernel, const LowConvParams& p, Worker& worker
                     .s = s,
                     .x = static_cast<const std::byte*>(p.x) + group * channels * low_bytes(p.x_type),
                     .channels = channels,
+                    .padded = padded,
                     .k = k,
                     .region = {},
                     .scratch = p.scratch + worker.index() * low_conv_worker_bytes(s, p.x_type)};

@@ -83,87 +83,130 @@ inline void store_low(LowType type, std::byte* p, simd::F32 v, int n) {
   store_low(e.y_type, y + (row * y_stride + column) * low_bytes(e.y_type), v, n);
 }
 
-// The common case, without residual and with no activation or relu: 16 whole columns of a tile. `sum(i)` gives row i's.
-template <LowType kType, typename Sum>
-[[gnu::always_inline]] inline void put_plain(const LowEpilogue& e, int64_t rows, std::byte* y, int64_t y_stride,
-                                             Sum sum) {
-  using namespace simd;
-  const F32 low = set1(e.act == Act::kRelu ? 0.0f : -__builtin_huge_valf());
-  const F32 factor = set1(e.y_inverse_scale), least = set1(-1000.0f), most = set1(1000.0f);
-  const F32 zero_code = set1(static_cast<float>(e.y_zero));
-  for (int64_t i = 0; i < rows; ++i, y += y_stride * low_bytes(kType)) {
-    F32 v = simd::max(low, sum(i));
-    if constexpr (low_is_int8(kType)) {
-      v = simd::add(simd::round(mul(v, factor)), zero_code);
-      v = simd::min(simd::max(v, least), most);
-    }
-    if constexpr (kType == LowType::kF32) store(reinterpret_cast<float*>(y), v);
-    if constexpr (kType == LowType::kBF16) simd::store_bf16(reinterpret_cast<uint16_t*>(y), v);
-    if constexpr (kType == LowType::kU8) store_u8(reinterpret_cast<uint8_t*>(y), to_i32(v));
-    if constexpr (kType == LowType::kS8) store_i8(reinterpret_cast<int8_t*>(y), to_i32(v));
-  }
+// Sums of one column panel as the common cases want them: whole, and one multiplication away from what they become.
+struct LowPanel {
+  simd::I32 offset;
+  simd::F32 scale, bias;
+};
+template <bool kInt8>
+[[gnu::always_inline]] inline simd::F32 panel_sum(const LowPanel& p, const std::byte* s) {
+  if constexpr (kInt8)
+    return simd::fma(simd::to_f32(simd::iadd(simd::load_i32(reinterpret_cast<const int32_t*>(s)), p.offset)), p.scale,
+                     p.bias);
+  else
+    return simd::fma(simd::load(reinterpret_cast<const float*>(s)), p.scale, p.bias);
 }
-template <typename Sum>
-[[gnu::always_inline]] inline void put_plain_rows(const LowEpilogue& e, int64_t rows, std::byte* y, int64_t y_stride,
-                                                  Sum sum) {
+
+// What no activation, relu and clip keep a number within, and codes besides, in which to_i32 is exact.
+struct LowBounds {
+  simd::F32 low, high;
+};
+template <LowType kType>
+[[gnu::always_inline]] inline LowBounds bounds_of(const LowEpilogue& e) {
+  constexpr float kMost = low_is_int8(kType) ? 1000.0f : __builtin_huge_valf();
+  const float unit = low_is_int8(kType) ? e.y_inverse_scale : 1.0f;
+  float low = -kMost, high = kMost;
+  if (e.act == Act::kRelu) low = 0.0f;
+  if (e.act == Act::kClip) {
+    low = e.alpha * unit > low ? e.alpha * unit : low;
+    high = e.beta * unit < high ? e.beta * unit : high;
+  }
+  return {simd::set1(low), simd::set1(high)};
+}
+
+// A number in units of the result's scale, less its zero point, or as it is.
+template <LowType kType>
+[[gnu::always_inline]] inline void put_bounded(std::byte* y, simd::F32 v, const LowBounds& bounds, simd::I32 zero) {
+  using namespace simd;
+  // The second operand wins where one is NaN: which stays NaN as a number, and must not as a code.
+  if constexpr (low_is_int8(kType))
+    v = simd::min(simd::max(v, bounds.low), bounds.high);
+  else
+    v = simd::min(bounds.high, simd::max(bounds.low, v));
+  if constexpr (kType == LowType::kF32) store(reinterpret_cast<float*>(y), v);
+  if constexpr (kType == LowType::kBF16) simd::store_bf16(reinterpret_cast<uint16_t*>(y), v);
+  if constexpr (kType == LowType::kU8) store_u8(reinterpret_cast<uint8_t*>(y), iadd(to_i32(v), zero));
+  if constexpr (kType == LowType::kS8) store_i8(reinterpret_cast<int8_t*>(y), iadd(to_i32(v), zero));
+}
+
+// The common case, without residual: 16 whole columns of a tile, `step` bytes between a row's sums and the next.
+template <bool kInt8, LowType kType>
+[[gnu::always_inline]] inline void put_plain(const LowEpilogue& e, LowPanel p, const std::byte* sums, int64_t step,
+                                             int64_t rows, std::byte* y, int64_t y_stride) {
+  using namespace simd;
+  const I32 zero = iset1(e.y_zero);
+  const LowBounds bounds = bounds_of<kType>(e);
+  if constexpr (low_is_int8(kType)) {
+    p.scale = mul(p.scale, set1(e.y_inverse_scale));
+    p.bias = mul(p.bias, set1(e.y_inverse_scale));
+  }
+  for (int64_t i = 0; i < rows; ++i, y += y_stride * low_bytes(kType), sums += step)
+    put_bounded<kType>(y, panel_sum<kInt8>(p, sums), bounds, zero);
+}
+template <bool kInt8>
+[[gnu::always_inline]] inline void put_plain_rows(const LowEpilogue& e, const LowPanel& p, const std::byte* sums,
+                                                  int64_t step, int64_t rows, std::byte* y, int64_t y_stride) {
   switch (e.y_type) {
     case LowType::kF32:
-      return put_plain<LowType::kF32>(e, rows, y, y_stride, sum);
+      return put_plain<kInt8, LowType::kF32>(e, p, sums, step, rows, y, y_stride);
     case LowType::kBF16:
-      return put_plain<LowType::kBF16>(e, rows, y, y_stride, sum);
+      return put_plain<kInt8, LowType::kBF16>(e, p, sums, step, rows, y, y_stride);
     case LowType::kU8:
-      return put_plain<LowType::kU8>(e, rows, y, y_stride, sum);
+      return put_plain<kInt8, LowType::kU8>(e, p, sums, step, rows, y, y_stride);
     case LowType::kS8:
-      return put_plain<LowType::kS8>(e, rows, y, y_stride, sum);
+      return put_plain<kInt8, LowType::kS8>(e, p, sums, step, rows, y, y_stride);
   }
 }
 
-// The other common case: 16 whole columns with a residual that is added before nothing or relu. As put_low, with what
-// does not change from row to row kept in registers.
-template <LowType kResidual, LowType kType, typename Sum>
-[[gnu::always_inline]] inline void put_sum(const LowEpilogue& e, int64_t rows, int64_t row, int64_t column,
-                                           std::byte* y, int64_t y_stride, Sum sum) {
+// The other common case: 16 whole columns with a residual that is added before the activation. Everything is in units
+// of the result's scale, or first in those of the grid, so that each step is one multiplication and addition.
+template <LowType kResidual, LowType kType>
+[[gnu::always_inline]] inline void put_sum(const LowEpilogue& e, LowPanel p, const std::byte* sums, int64_t step,
+                                           int64_t rows, const std::byte* r, std::byte* y, int64_t y_stride) {
   using namespace simd;
-  const auto* r = static_cast<const std::byte*>(e.residual) + (row * e.residual_stride + column) * low_bytes(kResidual);
-  y += (row * y_stride + column) * low_bytes(kType);
-  const F32 low = set1(e.act == Act::kRelu ? 0.0f : -__builtin_huge_valf());
-  const F32 factor = set1(e.y_inverse_scale), least = set1(-1000.0f), most = set1(1000.0f);
-  const F32 zero_code = set1(static_cast<float>(e.y_zero));
-  const F32 residual_zero = set1(static_cast<float>(e.residual_zero)), residual_scale = set1(e.residual_scale);
+  const float unit = kType == LowType::kU8 ? e.y_inverse_scale : 1.0f;
   const bool grid = e.sum_scale != 0;
-  const F32 grid_factor = set1(e.sum_inverse_scale), grid_scale = set1(e.sum_scale);
+  const float first = grid ? e.sum_inverse_scale : unit, second = e.sum_scale * unit;
+  p.scale = mul(p.scale, set1(first));
+  p.bias = mul(p.bias, set1(first));
+  const F32 grid_scale = set1(second);
   const F32 grid_low = set1(static_cast<float>(e.sum_low - e.sum_zero));
   const F32 grid_high = set1(static_cast<float>(e.sum_high - e.sum_zero));
-  for (int64_t i = 0; i < rows; ++i) {
-    F32 v = sum(i);
-    if (grid) v = mul(simd::min(simd::max(simd::round(mul(v, grid_factor)), grid_low), grid_high), grid_scale);
+  const float r_unit = (kResidual == LowType::kU8 ? e.residual_scale : 1.0f) * unit;
+  const F32 r_scale = set1(r_unit), r_zero = set1(static_cast<float>(-e.residual_zero) * r_unit);
+  const I32 zero = iset1(e.y_zero);
+  const LowBounds bounds = bounds_of<kType>(e);
+  for (int64_t i = 0; i < rows; ++i, sums += step) {
+    F32 v = panel_sum<true>(p, sums);
+    if (grid) v = mul(simd::min(simd::max(simd::round(v), grid_low), grid_high), grid_scale);
     if constexpr (kResidual == LowType::kU8)
-      v = simd::add(v, mul(sub(load_u8(reinterpret_cast<const uint8_t*>(r)), residual_zero), residual_scale));
+      v = simd::fma(load_u8(reinterpret_cast<const uint8_t*>(r)), r_scale, simd::add(v, r_zero));
     else
-      v = simd::add(v, load(reinterpret_cast<const float*>(r)));
-    v = simd::max(low, v);
-    if constexpr (kType == LowType::kU8) {
-      v = simd::add(simd::round(mul(v, factor)), zero_code);
-      store_u8(reinterpret_cast<uint8_t*>(y), to_i32(simd::min(simd::max(v, least), most)));
-    } else {
-      store(reinterpret_cast<float*>(y), v);
-    }
+      v = simd::fma(load(reinterpret_cast<const float*>(r)), r_scale, v);
+    put_bounded<kType>(y, v, bounds, zero);
     r += e.residual_stride * low_bytes(kResidual);
     y += y_stride * low_bytes(kType);
   }
 }
-// False: there is no such loop for these types.
-template <typename Sum>
-[[gnu::always_inline]] inline bool put_sum_rows(const LowEpilogue& e, int64_t rows, int64_t row, int64_t column,
-                                                std::byte* y, int64_t y_stride, Sum sum) {
-  if (e.act != Act::kNone && e.residual_last) return false;
+[[gnu::always_inline]] inline void put_sum_rows(const LowEpilogue& e, const LowPanel& p, const std::byte* sums,
+                                                int64_t step, int64_t rows, const std::byte* r, std::byte* y,
+                                                int64_t y_stride) {
   const bool codes = e.residual_type == LowType::kU8, to_codes = e.y_type == LowType::kU8;
-  if ((!codes && e.residual_type != LowType::kF32) || (!to_codes && e.y_type != LowType::kF32)) return false;
-  if (codes && to_codes) put_sum<LowType::kU8, LowType::kU8>(e, rows, row, column, y, y_stride, sum);
-  if (codes && !to_codes) put_sum<LowType::kU8, LowType::kF32>(e, rows, row, column, y, y_stride, sum);
-  if (!codes && to_codes) put_sum<LowType::kF32, LowType::kU8>(e, rows, row, column, y, y_stride, sum);
-  if (!codes && !to_codes) put_sum<LowType::kF32, LowType::kF32>(e, rows, row, column, y, y_stride, sum);
-  return true;
+  if (codes && to_codes) put_sum<LowType::kU8, LowType::kU8>(e, p, sums, step, rows, r, y, y_stride);
+  if (codes && !to_codes) put_sum<LowType::kU8, LowType::kF32>(e, p, sums, step, rows, r, y, y_stride);
+  if (!codes && to_codes) put_sum<LowType::kF32, LowType::kU8>(e, p, sums, step, rows, r, y, y_stride);
+  if (!codes && !to_codes) put_sum<LowType::kF32, LowType::kF32>(e, p, sums, step, rows, r, y, y_stride);
+}
+// Whether bounds are all that the activation does.
+inline bool is_plain(const LowEpilogue& e) {
+  return (e.act == Act::kNone || e.act == Act::kRelu || e.act == Act::kClip) && e.act_scale == 1.0f &&
+         e.act_shift == 0.0f;
+}
+// Whether put_sum_rows has the types.
+inline bool is_plain_sum(const LowEpilogue& e) {
+  const bool from = e.residual_type == LowType::kU8 || e.residual_type == LowType::kF32;
+  const bool to = e.y_type == LowType::kU8 || e.y_type == LowType::kF32;
+  return from && to && (e.act == Act::kNone || !e.residual_last);
 }
 
 // A tile's sums [rows][16 panels]; rows of y from `row` on, columns from `column` on.
@@ -171,33 +214,34 @@ template <bool kInt8>
 [[gnu::noinline]] void finish_low_tile(const std::byte* sums, int64_t rows, int panels, const LowEpilogue& e,
                                        int64_t row, int64_t column, int64_t columns, std::byte* y, int64_t y_stride) {
   using namespace simd;
+  const bool plain = is_plain(e);
   for (int j = 0; j < panels; ++j) {
     const int64_t c = column + 16 * j;
     const int n = static_cast<int>(columns - 16 * j < 16 ? columns - 16 * j : 16);
-    const F32 bias = !e.bias ? zero() : n == 16 ? load(e.bias + c) : load_partial(e.bias + c, n);
-    F32 scale = zero();
-    I32 offset = izero();
+    LowPanel p{izero(), set1(1.0f), !e.bias ? zero() : n == 16 ? load(e.bias + c) : load_partial(e.bias + c, n)};
     if constexpr (kInt8) {
-      scale = n == 16 ? load(e.scale + c) : load_partial(e.scale + c, n);
+      p.scale = n == 16 ? load(e.scale + c) : load_partial(e.scale + c, n);
       if (e.column_offset) {
         alignas(64) int32_t t[16] = {};
         std::memcpy(t, e.column_offset + c, static_cast<size_t>(n) * 4);
-        offset = load_i32(t);
+        p.offset = load_i32(t);
       }
     }
-    const auto sum = [&](int64_t i) __attribute__((always_inline)) {
-      const std::byte* s = sums + (i * panels + j) * 64;
-      if constexpr (kInt8)
-        return simd::fma(to_f32(iadd(load_i32(reinterpret_cast<const int32_t*>(s)), offset)), scale, bias);
-      else
-        return simd::add(load(reinterpret_cast<const float*>(s)), bias);
-    };
-    const bool plain =
-        n == 16 && (e.act == Act::kNone || e.act == Act::kRelu) && e.act_scale == 1.0f && e.act_shift == 0.0f;
-    if (plain && !e.residual)
-      put_plain_rows(e, rows, y + (row * y_stride + c) * low_bytes(e.y_type), y_stride, sum);
-    else if (!(plain && e.residual && put_sum_rows(e, rows, row, c, y, y_stride, sum)))
-      for (int64_t i = 0; i < rows; ++i) put_low(e, sum(i), row + i, c, n, y, y_stride);
+    const std::byte* s = sums + j * 64;
+    const int64_t step = panels * 64;
+    std::byte* to = y + (row * y_stride + c) * low_bytes(e.y_type);
+    if (n == 16 && plain && !e.residual) {
+      put_plain_rows<kInt8>(e, p, s, step, rows, to, y_stride);
+      continue;
+    }
+    if constexpr (kInt8)
+      if (n == 16 && plain && is_plain_sum(e)) {
+        const auto* r =
+            static_cast<const std::byte*>(e.residual) + (row * e.residual_stride + c) * low_bytes(e.residual_type);
+        put_sum_rows(e, p, s, step, rows, r, to, y_stride);
+        continue;
+      }
+    for (int64_t i = 0; i < rows; ++i, s += step) put_low(e, panel_sum<kInt8>(p, s), row + i, c, n, y, y_stride);
   }
 }
 
