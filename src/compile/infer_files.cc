@@ -43,7 +43,8 @@ Result<InferReport> infer_files(const InferRequest& request) {
 
   const int64_t start_ns = now_ns();
   NEREID_TRY(const runtime::NetPrecision precision, precision_from_name(request.precision));
-  NetworkOptions options{.import = {.shapes = shapes}, .optimise = request.optimise, .precision = precision};
+  NetworkOptions options{
+      .import = {.shapes = shapes}, .optimise = request.optimise, .precision = precision, .frees_weights = true};
   for (const auto& [name, file] : files) options.import.overridden.insert(name);
   ThreadPool pool({.threads = request.threads});
   NEREID_TRY(const OpenedNetwork model, open_network(request.model, options, pool));

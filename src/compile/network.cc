@@ -37,11 +37,13 @@ Result<OpenedNetwork> open_model(Result<import::onnx::OnnxModel> imported, int64
   out.defaults = std::move(model.defaults);
   out.warnings = std::move(model.warnings);
   out.weights = std::move(model.weights);
+  out.weights_are_mapped = model.has_external_data;
   out.nodes_imported = static_cast<int64_t>(model.graph.order().size());
   if (options.optimise) {
     NEREID_TRY(out.passes, passes::run_network_pipeline(model.graph, {.disabled = options.disabled_passes}));
   }
   out.nodes_optimised = static_cast<int64_t>(model.graph.order().size());
+  import::onnx::release_unread(model);
   NEREID_TRY(const Isa best, best_isa(read_cpu_info()));
   out.network = runtime::Network::create(std::move(model.graph), std::move(model.storage), options.isa.value_or(best),
                                          options.precision);
@@ -68,6 +70,7 @@ Result<OpenedNetwork> open_network(const std::string& path, const NetworkOptions
   if (!engine::EngineFile::has_magic(file.bytes())) {
     NEREID_TRY(OpenedNetwork opened, open_network(path, options));
     NEREID_RETURN_IF_ERROR(tune_opened(opened, options, pool));
+    if (options.frees_weights && !opened.weights_are_mapped) opened.network->free_packed_weights();
     return opened;
   }
   NEREID_TRY(engine::EngineFile engine, engine::EngineFile::open(path));

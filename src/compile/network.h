@@ -22,7 +22,8 @@ struct NetworkOptions {
   bool optimise = true;                // false: the nodes of the file as they are
   std::set<std::string, std::less<>> disabled_passes;
   runtime::NetPrecision precision = runtime::NetPrecision::kF32;  // an engine has its own
-  std::optional<Isa> isa;                                         // nothing: the best of this machine
+  bool frees_weights = false;  // of an ONNX file: packed weights leave their memory (Network::free_packed_weights)
+  std::optional<Isa> isa;      // nothing: the best of this machine
   int level = 0;               // of tuning (tune/level.h) when an engine is built; 0: kernels are chosen by rule
   std::string timing_cache;    // the file of what was timed before (tune/timing_cache.h); empty: none
   bool strip_weights = false;  // of an engine that is written: leave its weights out
@@ -53,6 +54,7 @@ struct OpenedNetwork {
   std::string mix;
   // Of an engine that is refitted: how its kernels were chosen (JSON), and the weights that the certificate is true of.
   std::string tactics, certified;
+  bool weights_are_mapped = false;  // some of them
   passes::Report passes;
   std::vector<std::string> warnings;  // full sentences
   std::string certificate;            // what is known of its accuracy, as JSON (mixed_build.h); empty: nothing

@@ -104,6 +104,7 @@ Result<NetworkSession> open_session(const SessionOptions& options, ThreadPool& p
                       .optimise = options.optimise,
                       .disabled_passes = {},
                       .precision = options.precision,
+                      .frees_weights = true,
                       .isa = options.isa,
                       .level = options.level,
                       .timing_cache = options.timing_cache};

@@ -6,6 +6,8 @@
 #include <filesystem>
 
 #include "base/mapped_file.h"
+#include "base/release_pages.h"
+#include "graph/each_constant.h"
 #include "import/onnx/element_type.h"
 #include "import/onnx/graph_reader.h"
 #include "import/onnx/parse_model.h"
@@ -70,9 +72,10 @@ void count_nodes(const google::protobuf::RepeatedPtrField<::onnx::NodeProto>& no
 
 }  // namespace
 
-Result<OnnxModel> import_bytes(std::string_view bytes, const std::string& folder, const ImportOptions& options) {
-  auto storage = std::make_shared<ModelStorage>();
-  NEREID_RETURN_IF_ERROR(parse_model(bytes, storage->model));
+namespace {
+
+Result<OnnxModel> import_parsed(std::shared_ptr<ModelStorage> storage, const std::string& folder,
+                                const ImportOptions& options) {
   storage->files = std::make_unique<ExternalFiles>(folder);
   const ::onnx::ModelProto& proto = storage->model;
   OnnxModel out{.graph = graph::Graph(proto.graph().name().empty() ? "main" : proto.graph().name())};
@@ -92,28 +95,60 @@ Result<OnnxModel> import_bytes(std::string_view bytes, const std::string& folder
   Frame frame;
   frame.opsets = &out.opsets;
   NEREID_RETURN_IF_ERROR(read_inputs(proto.graph(), options, out, frame));
-  GraphReader reader(*storage, out.warnings);
+  GraphReader reader(*storage);
   NEREID_RETURN_IF_ERROR(reader.read_body(proto.graph(), out.graph, frame));
   for (const auto& output : proto.graph().output()) {
     NEREID_TRY(const ValueId id, reader.find(frame, output.name()).with("the graph's output"));
     out.graph.add_output(id);
     out.output_names.push_back(output.name());
   }
+  out.has_external_data = storage->files->are_used();
   out.storage = std::move(storage);
   return out;
 }
 
+}  // namespace
+
+Result<OnnxModel> import_bytes(std::string_view bytes, const std::string& folder, const ImportOptions& options) {
+  auto storage = std::make_shared<ModelStorage>();
+  NEREID_RETURN_IF_ERROR(parse_model(bytes, storage->model));
+  return import_parsed(std::move(storage), folder, options);
+}
+
+void release_unread(const OnnxModel& model) {
+  constexpr size_t kLeastBytes = 64 << 10;
+  const auto& storage = *static_cast<const ModelStorage*>(model.storage.get());
+  std::set<const std::byte*> read;  // where constants begin
+  graph::each_constant(model.graph,
+                       [&](const ConstTensorView& part) { read.insert(static_cast<const std::byte*>(part.data)); });
+  const auto release = [&](const std::byte* data, size_t bytes) {
+    const auto it = read.lower_bound(data);
+    if (bytes >= kLeastBytes && (it == read.end() || *it >= data + bytes)) release_pages({data, bytes});
+  };
+  for (const auto& tensor : storage.model.graph().initializer())
+    release(reinterpret_cast<const std::byte*>(tensor.raw_data().data()), tensor.raw_data().size());
+  for (const ops::Tensor& tensor : storage.tensors) {
+    const ConstTensorView view = tensor.view();
+    if (view.dtype != DType::string)
+      release(static_cast<const std::byte*>(view.data), static_cast<size_t>(view.bytes()));
+  }
+}
+
 Result<OnnxModel> import_file(const std::string& path, const ImportOptions& options) {
-  NEREID_TRY(const MappedFile file, MappedFile::open(path));
+  auto storage = std::make_shared<ModelStorage>();
+  {
+    NEREID_TRY(const MappedFile file, MappedFile::open(path));
+    NEREID_RETURN_IF_ERROR(parse_model(file, storage->model).with("reading " + path));
+  }
   const std::filesystem::path folder = std::filesystem::path(path).parent_path();
-  return import_bytes(file.text(), folder.empty() ? std::string(".") : folder.string(), options)
+  return import_parsed(std::move(storage), folder.empty() ? std::string(".") : folder.string(), options)
       .with("reading " + path);
 }
 
 Result<std::vector<Coverage>> coverage(const std::string& path) {
   NEREID_TRY(const MappedFile file, MappedFile::open(path));
   ::onnx::ModelProto model;
-  NEREID_RETURN_IF_ERROR(parse_model(file.text(), model).with("reading " + path));
+  NEREID_RETURN_IF_ERROR(parse_model(file, model).with("reading " + path));
   std::map<std::pair<std::string, std::string>, int64_t> counts;
   count_nodes(model.graph().node(), counts, 0);
   std::set<std::pair<std::string, std::string>> functions;

@@ -37,6 +37,7 @@ struct OnnxModel {
   std::vector<SourceWeight> weights;    // in the file's order
   std::vector<std::string> warnings;    // full sentences
   std::shared_ptr<const void> storage;  // what the graph's constants point into
+  bool has_external_data = false;       // some of which is mapped files then
 };
 
 struct ImportOptions {
@@ -54,6 +55,10 @@ struct ImportOptions {
 Result<OnnxModel> import_file(const std::string& path, const ImportOptions& options = {});
 // The same from bytes; external data is looked for in `folder` ("": there is none).
 Result<OnnxModel> import_bytes(std::string_view bytes, const std::string& folder, const ImportOptions& options = {});
+
+// Weights of the file that the model's graph does not read any more, because passes have made others of them, give
+// their memory back.
+void release_unread(const OnnxModel& model);
 
 // One line an operator of a file, whether or not it can be read; works on files that cannot be imported.
 struct Coverage {

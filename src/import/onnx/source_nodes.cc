@@ -24,7 +24,7 @@ void collect(const ::onnx::GraphProto& graph, std::vector<SourceNode>& out) {
 Result<std::vector<SourceNode>> source_nodes(const std::string& path) {
   NEREID_TRY(const MappedFile file, MappedFile::open(path));
   ::onnx::ModelProto model;
-  NEREID_RETURN_IF_ERROR(parse_model(file.text(), model).with("reading " + path));
+  NEREID_RETURN_IF_ERROR(parse_model(file, model).with("reading " + path));
   std::vector<SourceNode> out;
   collect(model.graph(), out);
   return out;

@@ -20,6 +20,7 @@ class ExternalFiles {
   explicit ExternalFiles(std::string folder) : folder_(std::move(folder)) {}
   // The bytes that a tensor's entries name; they live as long as this object.
   Result<std::string_view> find(const ::onnx::TensorProto& tensor);
+  bool are_used() const { return !files_.empty(); }
 
  private:
   std::string folder_;

@@ -11,8 +11,8 @@ namespace {
 class ConcatStep final : public NetStep {
  public:
   struct Part {
-    const std::byte* data = nullptr;
-    int64_t bytes = 0;  // of one outer row
+    const std::byte* data = nullptr;  // null: it lies where it belongs
+    int64_t bytes = 0;                // of one outer row
   };
   void run(Worker& worker) override {
     if (outer >= worker.count()) {
@@ -20,7 +20,7 @@ class ConcatStep final : public NetStep {
       for (int64_t o = begin; o < end; ++o) {
         std::byte* to = dst + o * row_bytes;
         for (const Part& p : parts) {
-          std::memcpy(to, p.data + o * p.bytes, static_cast<size_t>(p.bytes));
+          if (p.data != nullptr) std::memcpy(to, p.data + o * p.bytes, static_cast<size_t>(p.bytes));
           to += p.bytes;
         }
       }
@@ -30,7 +30,7 @@ class ConcatStep final : public NetStep {
       std::byte* to = dst + o * row_bytes;
       for (const Part& p : parts) {
         const auto [begin, end] = worker.slice(p.bytes);
-        std::memcpy(to + begin, p.data + o * p.bytes + begin, static_cast<size_t>(end - begin));
+        if (p.data != nullptr) std::memcpy(to + begin, p.data + o * p.bytes + begin, static_cast<size_t>(end - begin));
         to += p.bytes;
       }
     }
@@ -52,13 +52,17 @@ Result<std::unique_ptr<NetStep>> bind_net_concat(NetBinder& binder, const graph:
   step->outer = whole.outer;
   step->row_bytes = whole.size * whole.inner * size;
   step->parts.resize(node.inputs.size());
+  bool copies = false;
   for (size_t i = 0; i < node.inputs.size(); ++i) {
     if (!node.inputs[i].valid()) return unsupported("a part is missing");
     step->parts[i].bytes = ops::axis_steps(binder.sizes(node.inputs[i]), axis).size * whole.inner * size;
+    if (binder.lies_inside(node.inputs[i])) continue;
     binder.point(node.inputs[i], &step->parts[i].data);
+    copies = true;
   }
   binder.point(node.outputs[0], &step->dst);
-  step->kernel = "copy";
+  if (!copies) step->outer = 0;
+  step->kernel = copies ? "copy" : "in place";
   return std::unique_ptr<NetStep>(std::move(step));
 }
 

@@ -70,13 +70,19 @@ Result<std::unique_ptr<NetStep>> bind_net_conv_last(NetBinder& binder, const gra
   p.algorithm = kernels::conv_algorithm(chosen.tactic.way);
   p.blocking = chosen.tactic.blocking;
   const std::string layout = layout_of(s, p.algorithm);
+  Network::Unpack unpack;
+  if (kernels::conv_can_unpack(p.algorithm))
+    unpack = [s, algorithm = p.algorithm](const std::byte* form, std::byte* raw) {
+      kernels::conv_unpack_weight(s, algorithm, reinterpret_cast<const float*>(form), reinterpret_cast<float*>(raw));
+    };
   NEREID_TRY(const std::byte* packed,
-             binder.network().packed(w, layout, kernels::conv_weight_elements(s, p.algorithm) * 4, [&](std::byte* dst) {
-               kernels::conv_pack_weight(s, p.algorithm, w, reinterpret_cast<float*>(dst));
-             }));
+             binder.network().packed(
+                 w, layout, kernels::conv_weight_elements(s, p.algorithm) * 4,
+                 [&](std::byte* dst) { kernels::conv_pack_weight(s, p.algorithm, w, reinterpret_cast<float*>(dst)); },
+                 unpack));
   p.weight = reinterpret_cast<const float*>(packed);
   p.x_stride = s.in_c;
-  p.y_stride = s.out_c;
+  p.y_stride = binder.row_stride(node.outputs[0]);
   binder.point(node.inputs[0], &p.x);
   binder.point(node.outputs[0], &p.y);
   NEREID_RETURN_IF_ERROR(bind_epilogue(binder, node, 2, s.out_c, p.epilogue));

@@ -20,16 +20,25 @@ Result<std::unique_ptr<NetStep>> bind_net_dense(NetBinder& binder, const graph::
     chosen.note(*low);
     return low;
   }
-  NEREID_TRY(const std::byte* packed,
-             binder.network().packed(w, transposed ? "gemm^T" : "gemm", kernels::gemm_packed_elements(k, n) * 4,
-                                     [&](std::byte* dst) {
-                                       kernels::gemm_pack({.b = w,
-                                                           .b_stride = ws[1],
-                                                           .transposed = transposed,
-                                                           .k = k,
-                                                           .n = n,
-                                                           .packed = reinterpret_cast<float*>(dst)});
-                                     }));
+  const auto unpack = [k, n, transposed, b_stride = ws[1]](const std::byte* form, std::byte* raw) {
+    kernels::gemm_unpack({.packed = reinterpret_cast<const float*>(form),
+                          .b = reinterpret_cast<float*>(raw),
+                          .b_stride = b_stride,
+                          .transposed = transposed,
+                          .k = k,
+                          .n = n});
+  };
+  NEREID_TRY(const std::byte* packed, binder.network().packed(
+                                          w, transposed ? "gemm^T" : "gemm", kernels::gemm_packed_elements(k, n) * 4,
+                                          [&](std::byte* dst) {
+                                            kernels::gemm_pack({.b = w,
+                                                                .b_stride = ws[1],
+                                                                .transposed = transposed,
+                                                                .k = k,
+                                                                .n = n,
+                                                                .packed = reinterpret_cast<float*>(dst)});
+                                          },
+                                          unpack));
   auto step = std::make_unique<ParamStep<kernels::GemmParams>>(binder.kernels().gemm);
   kernels::GemmParams& p = step->params;
   p.a_stride = k;
@@ -37,7 +46,7 @@ Result<std::unique_ptr<NetStep>> bind_net_dense(NetBinder& binder, const graph::
   p.m = elements / k;
   p.n = n;
   p.k = k;
-  p.c_stride = n;
+  p.c_stride = binder.row_stride(node.outputs[0]);
   p.blocking = chosen.tactic.blocking.gemm;
   binder.point(node.inputs[0], &p.a);
   binder.point(node.outputs[0], &p.c);

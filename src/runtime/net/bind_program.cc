@@ -40,9 +40,10 @@ std::vector<Axis> axes_of(NetBinder& binder, const graph::Node& node) {
     }
   }
   std::vector<Axis> merged;
+  const bool has_gaps = !ys.empty() && binder.row_stride(node.outputs[0]) != ys.back();
   for (Axis& axis : axes) {
     if (axis.size == 1) continue;
-    bool even = !merged.empty();
+    bool even = !merged.empty() && !(has_gaps && &axis == &axes.back());
     for (size_t i = 0; even && i < axis.strides.size(); ++i)
       even = merged.back().strides[i] == axis.strides[i] * axis.size;
     if (even) {
@@ -94,10 +95,13 @@ Result<std::unique_ptr<NetStep>> bind_steps(NetBinder& binder, const graph::Node
   kernels::ProgramParams& p = step->params;
   p.rank = static_cast<int>(axes.size());
   int64_t stride = 1;
+  const std::vector<int64_t> ys = binder.sizes(node.outputs[0]);
+  const bool has_gaps = !ys.empty() && binder.row_stride(node.outputs[0]) != ys.back();
   for (size_t d = axes.size(); d-- > 0;) {
     p.dims[d] = axes[d].size;
     y.strides[d] = stride;
-    stride *= axes[d].size;
+    // Rows of a part of a concatenation are the whole's apart.
+    stride = d + 1 == axes.size() && has_gaps ? binder.row_stride(node.outputs[0]) : stride * axes[d].size;
   }
   p.steps = step->steps.data();
   p.step_count = static_cast<int>(step->steps.size());

@@ -110,7 +110,8 @@ Result<std::unique_ptr<NetStep>> bind_net_resize(NetBinder& binder, const graph:
     p.x1 = step->x.second.data();
     p.x_weight = step->x.weight.data();
   }
-  p.x_stride = p.y_stride = p.c;
+  p.x_stride = p.c;
+  p.y_stride = binder.row_stride(node.outputs[0]);
   binder.point(node.inputs[0], &p.x);
   binder.point(node.outputs[0], &p.y);
   step->kernel = nearest ? "resize.nearest" : "resize.linear";

@@ -4,7 +4,6 @@
 #include "runtime/net/bind_rows.h"
 
 namespace nereid::runtime {
-
 Result<std::unique_ptr<NetStep>> bind_net_pool_last(NetBinder& binder, const graph::Node& node) {
   NEREID_TRY(const kernels::LowType x_type, low_type_of(binder, node.inputs[0]));
   const std::vector<int64_t> xs = binder.sizes(node.inputs[0]);
@@ -37,7 +36,8 @@ Result<std::unique_ptr<NetStep>> bind_net_pool_last(NetBinder& binder, const gra
   p.pad_bottom = h.end;
   p.pad_right = w.end;
   p.x_type = x_type;
-  p.x_stride = p.y_stride = p.c;
+  p.x_stride = p.c;
+  p.y_stride = binder.row_stride(node.outputs[0]);
   binder.point(node.inputs[0], &p.x);
   binder.point(node.outputs[0], &p.y);
   step->kernel = is_max ? "pool.max" : "pool.average";

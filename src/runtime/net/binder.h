@@ -31,6 +31,12 @@ class NetBinder {
   // The bytes of a value that is known while this plan serves (shapes and what follows from them); null for others.
   virtual const void* known(graph::ValueId id) const = 0;
 
+  // Elements between the rows of a value (its last dimension): more than a row has where the value lies inside the one
+  // that joins it to others. Values that other ops than the planner's kStrided make have none between them.
+  virtual int64_t row_stride(graph::ValueId id) const = 0;
+  // Whether a value lies inside the one that joins it to others: there is nothing to copy.
+  virtual bool lies_inside(graph::ValueId id) const = 0;
+
   // `field` (of a parameter block that stays where it is) shall hold the value's address, plus an offset in bytes.
   virtual void point(graph::ValueId id, void* field, int64_t offset = 0) = 0;
   // `field` shall hold the address of scratch memory that this step has for itself while it runs; 64-byte aligned.

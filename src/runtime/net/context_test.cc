@@ -96,6 +96,86 @@ TEST(NetContext, arithmetic_on_shapes_is_done_when_the_plan_is_made) {
   EXPECT_TRUE(r.context().notes().empty());
 }
 
+TEST(NetContext, parts_of_a_concatenation_are_made_in_their_places) {
+  Runner r(R"(graph main {
+    input %x: f32[1, h, w, 4]
+    const %w: f32[4, 4, 1, 1] = [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16]
+    const %d: f32[4, 2] = [1, 2, 3, 4, 5, 6, 7, 8]
+    const %scales: f32[4] = [1, 2, 2, 1]
+    %conv: f32[1, h, w, 4] = conv_last(%x, %w) {activation="relu"}
+    %dense: f32[1, h, w, 2] = dense(%x, %d)
+    %pool: f32[1, h, w, 4] = pool_last(%x) {kernel_shape=[3, 3], pads=[1, 1, 1, 1], kind="max"}
+    %sum: f32[1, h, w, 4] = program(%x, %conv) {steps=["add 0 1"]}
+    %read_twice: f32[1, h, w, 4] = program(%x) {steps=["exp 0"]}
+    %joined: f32[1, h, w, "?"] = concat(%pool, %dense, %x, %read_twice, %sum) {axis=3}
+    %more: f32[1, h, w, "?"] = relu(%joined)
+    %again: f32[1, h, w, 4] = program(%read_twice) {steps=["neg 0"]}
+    %last: f32[1, h, w, 4] = conv_last(%again, %w)
+    %rows: f32[1, "?", w, 4] = concat(%last, %read_twice) {axis=1}
+    %end: f32[1, "?", w, 4] = relu(%rows)
+    output %more, %end
+  })");
+  for (int64_t h : {3, 5, 1}) EXPECT_TRUE(r.run({{"x", numbers({1, h, 7, 4})}}).is_ok()) << h;
+  EXPECT_TRUE(r.context().notes().empty());
+}
+
+TEST(NetContext, a_value_that_is_two_parts_and_a_concatenation_that_is_one_are_copied) {
+  Runner r(R"(graph main {
+    input %x: f32[n, 2]
+    %a: f32[n, 2] = program(%x) {steps=["exp 0"]}
+    %twice: f32[n, 4] = concat(%a, %a) {axis=1}
+    %b: f32[n, 2] = program(%x) {steps=["neg 0"]}
+    %c: f32[n, 2] = program(%x) {steps=["abs 0"]}
+    %rows: f32["?", 2] = concat(%b, %c) {axis=0}
+    %d: f32[n, 2] = program(%x) {steps=["sqrt 0"]}
+    %more: f32["?", 2] = concat(%d, %rows, %x) {axis=0}
+    %y: f32["?", 2] = program(%more) {steps=["neg 0"]}
+    %z: f32[n, 4] = program(%twice) {steps=["neg 0"]}
+    output %y, %z
+  })");
+  ops::Tensor x = numbers({3, 2});
+  for (size_t i = 0; i < 6; ++i) reinterpret_cast<float*>(x.bytes.data())[i] = static_cast<float>(i) + 0.5f;
+  EXPECT_TRUE(r.run({{"x", x}}).is_ok());
+}
+
+TEST(NetContext, a_sum_takes_the_place_of_its_last_operand_only_where_nobody_else_reads_that) {
+  Runner r(R"(graph main {
+    input %x: f32[n, 2]
+    const %w: f32[2, 2] = [1, 2, 3, 4]
+    %a: f32[n, 2] = relu(%x)
+    %b: f32[n, 2] = dense(%x, %w, _, %a)
+    %c: f32[n, 2] = dense(%b, %w, _, %b)
+    %d: f32[n, 2] = dense(%a, %w, _, %c) {activation="tanh", residual_last=true, scale=0.5, shift=0.25}
+    %y: f32[n, 2] = dense(%d, %w, _, %a)
+    output %y
+  })");
+  for (int64_t n : {1, 40}) EXPECT_TRUE(r.run({{"x", numbers({n, 2})}}).is_ok()) << n;
+}
+
+TEST(NetContext, comparisons_selections_and_whole_numbers_have_kernels) {
+  Runner r(R"(graph main {
+    input %x: f32[n, 1, 3]
+    input %i: i64[4, 1]
+    const %two: i64[] = [2]
+    const %low: i64[] = [-1]
+    const %high: i64[] = [1]
+    const %limit: f32[3] = [0.0, 0.5, -0.5]
+    %big: bool[n, 1, 3] = greater(%x, %limit)
+    %e: bool[4, 1] = equal(%i, %two)
+    %both: bool["?", 4, 3] = and(%big, %e)
+    %none: bool["?", 4, 3] = not(%both)
+    %j: i64[4, 1] = mul(%i, %two)
+    %k: i64[4, 1] = sub(%j, %i)
+    %c: i64[4, 1] = clip(%k, %low, %high)
+    %chosen: f32["?", 4, 3] = where(%none, %x, %limit)
+    output %none, %c, %chosen
+  })");
+  ops::Tensor i = integers({-3, 2, 0, 5});
+  i.sizes = {4, 1};
+  EXPECT_TRUE(r.run({{"x", numbers({2, 1, 3})}, {"i", i}}).is_ok());
+  EXPECT_TRUE(r.context().notes().empty());
+}
+
 TEST(NetContext, a_size_that_hangs_on_a_given_value_follows_it) {
   Runner r(R"(graph main {
     input %x: f32[4]

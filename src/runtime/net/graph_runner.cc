@@ -205,6 +205,7 @@ Status GraphRunner::run_dynamic(graph::NodeId id, bool profiling) {
     if (!in.valid()) continue;
     const NetValue& v = value(in);
     if (v.kind == NetValue::Kind::kNone) return internal("{}: %{} is not there", where, graph_.value(in).name);
+    if (v.kind == NetValue::Kind::kConstant) network_.want(v.data, true);
     if (v.datum != nullptr && (v.kind == NetValue::Kind::kDatum || v.data == v.datum->view().data)) {
       inputs.back() = v.datum;
     } else {

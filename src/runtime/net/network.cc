@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "runtime/net/network.h"
 
+#include "base/check.h"
+
 namespace nereid::runtime {
 
 std::shared_ptr<const Network> Network::create(graph::Graph graph, std::shared_ptr<const void> storage, Isa isa,
@@ -30,6 +32,7 @@ std::shared_ptr<const Network> Network::with_choices(NetChoices choices) const {
   network->choices_ = std::move(choices);
   const std::lock_guard lock(mutex_);
   network->spare_ = packed_;
+  NEREID_CHECK(weights_ == nullptr);  // choices come before weights leave
   return network;
 }
 
@@ -44,7 +47,7 @@ std::string_view Network::choice(std::string_view problem) const {
 }
 
 Result<const std::byte*> Network::packed(const void* data, std::string_view layout, int64_t bytes,
-                                         FunctionRef<void(std::byte*)> pack) const {
+                                         FunctionRef<void(std::byte*)> pack, const Unpack& unpack) const {
   const std::lock_guard lock(mutex_);
   const auto key = std::pair(data, std::string(layout));
   const auto it = packed_.find(key);
@@ -58,11 +61,25 @@ Result<const std::byte*> Network::packed(const void* data, std::string_view layo
   // Kernels may read a few vectors past the end of a panel.
   NEREID_TRY(Buffer memory, Buffer::allocate(static_cast<size_t>(bytes) + 256,
                                              bytes >= (2 << 20) ? PageSize::kHuge : PageSize::kDefault));
+  if (weights_) weights_->want(data);
   pack(memory.data());
   Form& form = packed_[key];
   form.bytes = {memory.data(), static_cast<size_t>(bytes)};
   form.memory = std::make_shared<const Buffer>(std::move(memory));
+  if (weights_ && unpack)
+    weights_->release(data, [kept = form.memory, unpack](std::byte* raw) { unpack(kept->data(), raw); });
   return form.bytes.data();
+}
+
+void Network::free_packed_weights() const {
+  const std::lock_guard lock(mutex_);
+  if (weights_ == nullptr) weights_ = std::make_unique<WeightMemory>(graph_);
+}
+
+void Network::want(const void* data, bool keep) const {
+  const std::lock_guard lock(mutex_);
+  if (weights_ == nullptr) return;
+  keep ? weights_->keep(data) : weights_->want(data);
 }
 
 int64_t Network::packed_bytes() const {

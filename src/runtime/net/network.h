@@ -3,6 +3,7 @@
 // shared by any number of contexts (context.h) on any number of threads.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -17,6 +18,7 @@
 #include "base/status.h"
 #include "graph/graph.h"
 #include "kernels/cpu/isa_kernels.h"
+#include "runtime/net/weight_memory.h"
 
 namespace nereid::runtime {
 
@@ -56,8 +58,16 @@ class Network {
 
   // A constant's bytes in another form, made by `pack` when they are first asked for and kept; 64-byte aligned.
   // Thread safe. `layout` names the form: one constant may have several. kExhausted: no memory.
+  // `unpack`, where the form holds all of the constant's bytes, puts them back where they were.
+  using Unpack = std::function<void(const std::byte* form, std::byte* raw)>;
   Result<const std::byte*> packed(const void* data, std::string_view layout, int64_t bytes,
-                                  FunctionRef<void(std::byte*)> pack) const;
+                                  FunctionRef<void(std::byte*)> pack, const Unpack& unpack = {}) const;
+
+  // From now on weights give their memory back once they are packed (weight_memory.h). For networks that are only run:
+  // who reads constants from the graph would find zeros. Their memory must be this process's own.
+  void free_packed_weights() const;
+  // A constant's bytes are about to be read as they are, for good if `keep`.
+  void want(const void* data, bool keep) const;
   int64_t packed_bytes() const;
   // What has been packed so far, for writing it into an engine.
   std::vector<Ready> packed_forms() const;
@@ -75,6 +85,7 @@ class Network {
   };
   using Forms = std::map<std::pair<const void*, std::string>, Form>;
   mutable Forms packed_;
+  mutable std::unique_ptr<WeightMemory> weights_;  // null: all weights stay
   mutable Forms spare_;  // of the network that this one was made from, until they are asked for
 };
 

@@ -6,6 +6,7 @@
 #include <map>
 
 #include "ops/run.h"
+#include "ops/shape_rule.h"
 #include "runtime/memory_plan.h"
 #include "runtime/net/binder.h"
 #include "runtime/net/reference_step.h"
@@ -24,6 +25,10 @@ bool is_alias(const ops::OpDef& op) {
                                                   "squeeze",    "unsqueeze", "identity"};
   return std::ranges::find(kAliases, op.name) != std::end(kAliases);
 }
+
+// Ops whose kernels write rows any number of elements apart, so that a part of a concatenation lies where it will be
+// read.
+constexpr std::string_view kStrided[] = {"conv_last", "dense", "pool_last", "program", "resize"};
 
 class Planner final : public NetBinder {
  public:
@@ -62,12 +67,24 @@ class Planner final : public NetBinder {
   }
   const void* known(graph::ValueId id) const override {
     if (!id.valid()) return nullptr;
-    if (values_[index(id)].kind == Local::Kind::kKnown) return values_[index(id)].data;
+    if (const Local& v = values_[index(id)]; v.kind == Local::Kind::kKnown) {
+      if (v.is_network_constant) network().want(v.data, false);
+      return v.data;
+    }
     for (const Plan::Peeked& p : plan_->peeked)
       if (p.id == resolve(id)) return std::as_const(p.value).view().data;
     return nullptr;
   }
-  void point(graph::ValueId id, void* field, int64_t offset) override { pointers_.push_back({id, field, offset}); }
+  int64_t row_stride(graph::ValueId id) const override {
+    const Local& v = values_[index(id)];
+    if (v.row_stride > 0 || v.type.shape.rank() == 0) return std::max<int64_t>(1, v.row_stride);
+    return v.type.shape[v.type.shape.rank() - 1].size();
+  }
+  bool lies_inside(graph::ValueId id) const override { return values_[index(id)].inside; }
+  void point(graph::ValueId id, void* field, int64_t offset) override {
+    if (const Local& v = values_[index(id)]; v.is_network_constant) network().want(v.data, true);
+    pointers_.push_back({id, field, offset});
+  }
   Status& error() override { return plan_->error; }
   void want_scratch(int64_t bytes, std::byte** field) override {
     scratch_fields_.push_back({field, step_scratch_});
@@ -84,6 +101,9 @@ class Planner final : public NetBinder {
     const void* data = nullptr;        // kKnown
     bool is_network_constant = false;  // kKnown: the same in every plan
     int32_t buffer = -1;               // kArena
+    int64_t offset = 0;                // kArena: bytes into the buffer
+    bool inside = false;               // kArena: a part of a concatenation, where that lies
+    int64_t row_stride = 0;            // ... with so many elements between its rows; 0: none between them
     graph::ValueId alias_of;           // of an external or known value: its address is that one's
   };
   struct Pending {
@@ -208,6 +228,8 @@ class Planner final : public NetBinder {
     }
     for (const ops::TensorType& t : types)
       if (t.dtype == DType::string || *dtype_bytes(t.dtype, *t.shape.elements()) > kMostFolded) return false;
+    for (const ConstTensorView& view : in.views)
+      if (view.data != nullptr) network().want(view.data, false);
     auto results = ops::run(*node.op, in.views, {}, node.attrs);
     if (!results.is_ok()) return false;  // the run will say it
     for (size_t i = 0; i < node.outputs.size(); ++i) {
@@ -245,14 +267,89 @@ class Planner final : public NetBinder {
       const int64_t bytes = types[i].dtype == DType::string
                                 ? *types[i].shape.elements() * static_cast<int64_t>(sizeof(std::string))
                                 : *dtype_bytes(types[i].dtype, *types[i].shape.elements());
-      buffers_.push_back({.size_bytes = bytes + kAlignment, .first_step = at, .last_step = at});
+      buffers_.push_back({.size_bytes = bytes + kAlignment,
+                          .first_step = at,
+                          .last_step = at,
+                          .in_place_of = i == 0 ? overwritten(node, types[0]) : -1});
       // What is read after this plan, or leaves the graph, stays to the end.
       if (escapes(node.outputs[i])) touch(node.outputs[i], INT32_MAX);
     }
     if (std::ranges::any_of(types, [](const ops::TensorType& t) { return t.dtype == DType::string; }))
       return unsupported_strings(node);
+    if (node.op->name == "concat") join_in_place(node, types[0]);
     pending_.push_back({id});
     return Outcome::kGoOn;
+  }
+  // Parts of a concatenation that can be made where they will be read take their place in it: one of their buffers
+  // becomes the whole, the others are views of it.
+  void join_in_place(const graph::Node& node, const ops::TensorType& y) {
+    const graph::ValueId whole = node.outputs[0];
+    if (graph().is_output(whole) || network().precision() != NetPrecision::kF32) return;
+    const int64_t element = dtype_info(y.dtype).block_bytes;
+    const ops::AxisSteps steps = ops::axis_steps(y.shape.sizes(), node.attrs.integer("axis"));
+    if (dtype_info(y.dtype).block_elements != 1 || (steps.outer > 1 && (steps.inner > 1 || y.dtype != DType::f32)))
+      return;
+    std::vector<std::pair<graph::ValueId, int64_t>> parts;  // with offsets
+    int64_t offset = 0;
+    for (graph::ValueId in : node.inputs) {
+      const int64_t size = *values_[index(in)].type.shape.elements() / std::max<int64_t>(1, steps.outer);
+      if (std::ranges::count(node.inputs, in) == 1 && can_lie_inside(in, steps.outer > 1, size))
+        parts.emplace_back(in, offset);
+      offset += size * element;
+    }
+    if (parts.empty()) return;
+    int32_t base = INT32_MAX;
+    for (const auto& [part, at] : parts) base = std::min(base, values_[index(part)].buffer);
+    PlanBuffer& mine = buffers_.back();  // made for the result just now
+    PlanBuffer& first = buffers_[static_cast<size_t>(base)];
+    first.size_bytes = mine.size_bytes;
+    first.last_step = std::max(first.last_step, mine.last_step);
+    first.in_place_of = -1;
+    buffers_.pop_back();
+    values_[index(whole)].buffer = base;
+    for (const auto& [part, at] : parts) {
+      Local& v = values_[index(part)];
+      v.inside = true;
+      if (steps.outer > 1) v.row_stride = steps.size;
+      if (v.buffer == base) {
+        v.offset = at;
+        continue;
+      }
+      PlanBuffer& b = buffers_[static_cast<size_t>(v.buffer)];
+      const int64_t row = *v.type.shape.elements() / steps.outer * element;
+      b.size_bytes = (steps.outer - 1) * steps.size * steps.inner * element + row;
+      b.view_of = base;
+      b.view_offset = at;
+      b.in_place_of = -1;
+    }
+  }
+  bool can_lie_inside(graph::ValueId id, bool strided, int64_t row) const {
+    const Local& v = values_[index(id)];
+    if (v.kind != Local::Kind::kArena || v.inside || graph().is_output(id) || graph().users(id).size() != 1)
+      return false;
+    const graph::NodeId producer = graph().value(id).producer;
+    if (!producer.valid() || graph().position_of(producer) < request_.begin) return false;
+    const graph::Node& maker = graph().node(producer);
+    const ops::OpDef& op = *maker.op;
+    // What lies in a concatenation would have to move with it; kernels of low precision write rows that follow each
+    // other.
+    if (is_alias(op) || op.name == "concat" ||
+        (maker.attrs.has("precision") && maker.attrs.text("precision") == "bf16"))
+      return false;
+    return !strided || (row > 1 && std::ranges::find(kStrided, op.name) != std::end(kStrided));
+  }
+  // The buffer that a step may write its result into although it reads it: that of a layer's residual, read where the
+  // result is written just then. The memory plan sees to it that nobody reads it later. -1: none.
+  int32_t overwritten(const graph::Node& node, const ops::TensorType& y) {
+    const std::string_view op = node.op->name;
+    if (op != "dense" && op != "conv_last") return -1;
+    const graph::ValueId residual = node.inputs[3];
+    if (!residual.valid()) return -1;
+    const Local& r = local(residual);
+    if (r.kind != Local::Kind::kArena || r.type != y) return -1;
+    for (size_t i = 0; i < 3; ++i)
+      if (node.inputs[i].valid() && local(node.inputs[i]).buffer == r.buffer) return -1;
+    return r.buffer;
   }
   Outcome unsupported_strings(const graph::Node& node) {
     // Strings are objects; they are made by evaluators that own them.
@@ -288,7 +385,8 @@ class Planner final : public NetBinder {
                                   memory.arena_bytes >= (4 << 20) ? PageSize::kHuge : PageSize::kDefault));
     }
     for (Local& v : values_)
-      if (v.kind == Local::Kind::kArena) v.data = plan_->arena.data() + memory.offsets[static_cast<size_t>(v.buffer)];
+      if (v.kind == Local::Kind::kArena)
+        v.data = plan_->arena.data() + memory.offsets[static_cast<size_t>(v.buffer)] + v.offset;
     // Everything that this plan makes.
     for (size_t i = plan_->begin; i < plan_->end; ++i) {
       if (plan_->ends_dynamic && i + 1 == plan_->end) break;

@@ -169,13 +169,15 @@ void conv_depthwise(const ConvParams& p, Worker& worker) {
   const int64_t width = (s.in_c + 15) / 16 * 16;
   auto* zeros = reinterpret_cast<float*>(p.scratch + worker.index() * width * 4);
   for (int64_t c = 0; c < width; c += 16) simd::store(zeros + c, simd::zero());
-  // Units: pairs of output rows; and, where these are too few for the team, parts of the channels.
-  const int64_t pairs = (s.out_h + 1) / 2, units = s.batch * pairs;
+  // Units: output rows, two where they are done together; and, where these are too few for the team, parts of the
+  // channels.
+  const int64_t height = s.kernel_h == 3 && s.kernel_w == 3 ? 2 : 1;
+  const int64_t pairs = (s.out_h + height - 1) / height, units = s.batch * pairs;
   const int64_t wanted = worker.count() == 1 ? 1 : (4 * worker.count() + units - 1) / units, most = (width + 63) / 64;
   const int64_t parts = wanted < most ? wanted : most;
   const auto [begin, end] = worker.slice(units * parts);
   for (int64_t i = begin; i < end; ++i) {
-    const int64_t part = i % parts, image = i / parts / pairs, oh = i / parts % pairs * 2;
+    const int64_t part = i % parts, image = i / parts / pairs, oh = i / parts % pairs * height;
     const int64_t last = width / 16 * (part + 1) / parts * 16;
     const Epilogue& e = p.epilogue;
     const Work w = {.p = p,
@@ -187,7 +189,7 @@ void conv_depthwise(const ConvParams& p, Worker& worker) {
                     .width = width,
                     .channel = width / 16 * part / parts * 16,
                     .channel_end = last < s.in_c ? last : s.in_c};
-    run(w, oh, oh + 2 < s.out_h ? oh + 2 : s.out_h);
+    run(w, oh, oh + height < s.out_h ? oh + height : s.out_h);
   }
 }
 
