@@ -3,9 +3,15 @@
 without bias, BatchNormalization and an activation for each layer, weights drawn from a seed. Needs the onnx package.
 
   python onnx_models.py resnet50|mobilenet_v2 OUT.onnx
+  python onnx_models.py resnet50|mobilenet_v2 OUT.onnx u8|s8     quantised: QuantizeLinear and DequantizeLinear around
+                                                                 every layer, int8 weights with a scale a channel,
+                                                                 activations of that type; needs onnxruntime too
+  python onnx_models.py MODEL.onnx OUT.onnx dynamic              a text encoder with its products quantised as they run
 """
 import math
+import os
 import sys
+import tempfile
 
 import numpy
 import onnx
@@ -16,8 +22,9 @@ CLASSES = 1000
 
 
 class Net:
-    def __init__(self, name, seed):
+    def __init__(self, name, seed, folded=False):
         self.name, self.nodes, self.weights = name, [], []
+        self.folded = folded  # normalisation inside the weights, as a network is before it is quantised
         self.random = numpy.random.default_rng(seed)
         self.count = 0
 
@@ -35,12 +42,17 @@ class Net:
         """Convolution and normalisation, scaled so that values neither grow nor vanish with the depth."""
         fan = into // groups * kernel * kernel
         name = f"layer{self.count}"
-        w = self.weight(f"{name}.weight", self.random.normal(0, math.sqrt(2 / fan), (out, into // groups, kernel, kernel)))
+        values = self.random.normal(0, math.sqrt(2 / fan), (out, into // groups, kernel, kernel))
         pad = kernel // 2
-        x = self.node("Conv", [x, w], kernel_shape=[kernel, kernel], strides=[stride, stride], pads=[pad] * 4,
-                      dilations=[1, 1], group=groups)
+        window = {"kernel_shape": [kernel, kernel], "strides": [stride, stride], "pads": [pad] * 4, "dilations": [1, 1]}
         vectors = {"gamma": self.random.uniform(0.8, 1.2, out), "beta": self.random.normal(0, 0.1, out),
                    "mean": self.random.normal(0, 0.1, out), "var": self.random.uniform(0.8, 1.2, out)}
+        if self.folded:
+            scale = vectors["gamma"] / numpy.sqrt(vectors["var"] + 1e-5)
+            w = self.weight(f"{name}.weight", values * scale[:, None, None, None])
+            b = self.weight(f"{name}.bias", vectors["beta"] - vectors["mean"] * scale)
+            return self.node("Conv", [x, w, b], group=groups, **window)
+        x = self.node("Conv", [x, self.weight(f"{name}.weight", values)], group=groups, **window)
         return self.node("BatchNormalization", [x, *(self.weight(f"{name}.{k}", v) for k, v in vectors.items())],
                          epsilon=1e-5, momentum=0.9)
 
@@ -61,8 +73,8 @@ class Net:
         return model
 
 
-def resnet50(seed=1):
-    net = Net("resnet50", seed)
+def resnet50(seed=1, folded=False):
+    net = Net("resnet50", seed, folded)
     x = net.node("Relu", [net.conv("input", 3, 64, 7, 2)])
     x = net.node("MaxPool", [x], kernel_shape=[3, 3], strides=[2, 2], pads=[1, 1, 1, 1])
     into = 64
@@ -80,8 +92,8 @@ def resnet50(seed=1):
     return net.model()
 
 
-def mobilenet_v2(seed=1):
-    net = Net("mobilenet_v2", seed)
+def mobilenet_v2(seed=1, folded=False):
+    net = Net("mobilenet_v2", seed, folded)
     low, high = (net.weight(n, numpy.array(v)) for n, v in (("clip.min", 0.0), ("clip.max", 6.0)))
 
     def relu6(x):
@@ -104,7 +116,39 @@ def mobilenet_v2(seed=1):
 
 MODELS = {"resnet50": resnet50, "mobilenet_v2": mobilenet_v2}
 
-if __name__ == "__main__":
-    if len(sys.argv) != 3 or sys.argv[1] not in MODELS:
+
+def quantised(model, activations, out):
+    """Static: ranges from four random images."""
+    from onnxruntime.quantization import CalibrationDataReader, QuantFormat, QuantType, quantize_static
+
+    class Images(CalibrationDataReader):
+        def __init__(self):
+            random = numpy.random.default_rng(7)
+            self.left = iter([{"input": random.normal(0, 1, (1, 3, 224, 224)).astype(numpy.float32)} for _ in range(4)])
+
+        def get_next(self):
+            return next(self.left, None)
+
+    with tempfile.TemporaryDirectory() as folder:
+        plain = os.path.join(folder, "plain.onnx")
+        onnx.save(model, plain)
+        quantize_static(plain, out, Images(), quant_format=QuantFormat.QDQ, per_channel=True,
+                        weight_type=QuantType.QInt8,
+                        activation_type=QuantType.QUInt8 if activations == "u8" else QuantType.QInt8,
+                        extra_options={"ActivationSymmetric": activations == "s8"})
+
+
+def main(arguments):
+    if len(arguments) == 3 and arguments[2] == "dynamic":
+        from onnxruntime.quantization import QuantType, quantize_dynamic
+        quantize_dynamic(arguments[0], arguments[1], per_channel=True, weight_type=QuantType.QInt8)
+    elif len(arguments) == 3 and arguments[0] in MODELS and arguments[2] in ("u8", "s8"):
+        quantised(MODELS[arguments[0]](folded=True), arguments[2], arguments[1])
+    elif len(arguments) == 2 and arguments[0] in MODELS:
+        onnx.save(MODELS[arguments[0]](), arguments[1])
+    else:
         sys.exit(__doc__.strip())
-    onnx.save(MODELS[sys.argv[1]](), sys.argv[2])
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

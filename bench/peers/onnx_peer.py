@@ -3,8 +3,8 @@
 
   onnx_peer.py versions
   onnx_peer.py inputs SPEC.json DIR                  writes NAME.npy for {"NAME": {"dtype", "shape", "fill"}}
-  onnx_peer.py run ENGINE MODEL INPUTS.json THREADS WARMUP_MS SECONDS RUNS [OUTDIR]
-      loads the model, runs it, prints one JSON object; INPUTS.json holds {"NAME": "FILE.npy"}
+  onnx_peer.py run ENGINE MODEL INPUTS.json THREADS WARMUP_MS SECONDS RUNS f32|bf16 [OUTDIR]
+      loads the model, runs it, prints one JSON object; INPUTS.json holds {"NAME": "FILE.npy"}; onnxruntime has f32 only
   onnx_peer.py compare DIR DIR                       the largest error of each output both folders have
 """
 import json
@@ -43,7 +43,7 @@ def make_inputs(spec, folder):
 
 
 class OnnxRuntime:
-    def __init__(self, model, inputs, threads):
+    def __init__(self, model, inputs, threads, _precision):
         import onnxruntime
         options = onnxruntime.SessionOptions()
         options.intra_op_num_threads, options.inter_op_num_threads = threads, 1
@@ -62,14 +62,14 @@ class OnnxRuntime:
 
 
 class OpenVino:
-    def __init__(self, model, inputs, threads):
+    def __init__(self, model, inputs, threads, precision):
         import openvino
         core = openvino.Core()
         start = time.perf_counter()
         read = core.read_model(model)
         read.reshape({name: list(array.shape) for name, array in inputs.items()})
         compiled = core.compile_model(read, "CPU", {
-            "INFERENCE_NUM_THREADS": threads, "INFERENCE_PRECISION_HINT": "f32", "PERFORMANCE_HINT": "LATENCY",
+            "INFERENCE_NUM_THREADS": threads, "INFERENCE_PRECISION_HINT": precision, "PERFORMANCE_HINT": "LATENCY",
             "NUM_STREAMS": 1})
         self.load_ms = (time.perf_counter() - start) * 1e3
         self.request, self.compiled = compiled.create_infer_request(), compiled
@@ -85,10 +85,10 @@ class OpenVino:
 ENGINES = {"onnxruntime": OnnxRuntime, "openvino": OpenVino}
 
 
-def run(engine, model, inputs, threads, warmup_ms, seconds, runs, folder):
+def run(engine, model, inputs, threads, warmup_ms, seconds, runs, precision, folder):
     arrays = {name: numpy.load(path) for name, path in json.loads(Path(inputs).read_text()).items()}
     before = resident("VmRSS")  # the interpreter and numpy are not the peer's
-    one = ENGINES[engine](model, arrays, int(threads))
+    one = ENGINES[engine](model, arrays, int(threads), precision)
     first = time.perf_counter()
     one.run()
     first_ms = (time.perf_counter() - first) * 1e3
@@ -146,7 +146,7 @@ def main(argv):
     elif command == "inputs":
         said = make_inputs(json.loads(Path(rest[0]).read_text()), rest[1])
     elif command == "run":
-        said = run(*rest[:7], rest[7] if len(rest) > 7 else None)
+        said = run(*rest[:8], rest[8] if len(rest) > 8 else None)
     else:
         said = compare(*rest)
     print(json.dumps(said))
