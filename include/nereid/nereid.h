@@ -145,7 +145,7 @@ typedef int (*nereid_progress_fn)(void* user, const char* stage, int64_t done, i
 typedef struct nereid_build_options {
   size_t struct_size;
   const char* device;    /* NULL or "cpu" */
-  const char* precision; /* what products and convolutions multiply in: NULL or "f32"; "bf16"; "int8" (calibrated) */
+  const char* precision; /* what products and convolutions multiply in: NULL or "f32"; "bf16"; "int8" */
   int32_t threads;       /* 0: one a CPU */
   int32_t strip;         /* not 0: leave the weights out; nereid_engine_refit puts them back */
   const nereid_input_shape* shapes;
@@ -160,8 +160,10 @@ typedef struct nereid_build_options {
   /* More than 0: the fastest mix of f32, bf16 and int8 whose error at every output stays below this share of its range.
    * From a file only, not from memory; so is "int8". */
   double accuracy;
-  const char* calibration_folder; /* samples of the inputs, for int8 and accuracy (docs/guide/precision.md) */
-  const char* calibration_cache;  /* a file with ranges found before, or to be written */
+  /* Samples of the inputs, for int8 and accuracy (docs/guide/precision.md). Without them and a cache, int8 is products
+   * by the range of each run, and convolutions stay f32. */
+  const char* calibration_folder;
+  const char* calibration_cache; /* a file with ranges found before, or to be written */
 } nereid_build_options;
 #define NEREID_BUILD_OPTIONS_INIT \
   { sizeof(nereid_build_options), NULL, NULL, 0, 0, NULL, 0, NULL, NULL, NULL, NULL, 0, 0, NULL, 0, NULL, NULL }
