@@ -18,8 +18,8 @@ Tensor scalar(double v) {
 }
 
 // (3 - 1, 0 - 1) . ((1, 2), (3, 4)) = (-1, 0), scaled by 0.5 and (1, 2).
-const std::vector<Tensor> kProduct = {u8({1, 2}, {3, 0}), i8({2, 2}, {1, 2, 3, 4}), scalar(0.5), u8({}, {1}),
-                                      f32({2}, {1, 2})};
+const std::vector<Tensor> kProduct = {u8({1, 2}, {3, 0}), i8({2, 2}, {1, 2, 3, 4}), scalar(0.5), f32({2}, {1, 2}),
+                                      u8({}, {1})};
 
 std::vector<Tensor> with(std::vector<Tensor> inputs, std::initializer_list<std::pair<size_t, Tensor>> more) {
   inputs.resize(13, absent());
@@ -59,8 +59,8 @@ TEST(DenseQ, gives_codes_that_saturate) {
 TEST(DenseQ, refuses_what_does_not_fit) {
   EXPECT_THAT(refusal("dense_q", with(kProduct, {{1, u8({2, 2}, {1, 2, 3, 4})}})),
               HasSubstr("w u8[2, 2] should be i8"));
-  EXPECT_THAT(refusal("dense_q", with(kProduct, {{3, i8({}, {1})}})), HasSubstr("should have one element type"));
-  EXPECT_THAT(refusal("dense_q", with(kProduct, {{4, f32({3}, {1, 2, 3})}})), HasSubstr("as many numbers"));
+  EXPECT_THAT(refusal("dense_q", with(kProduct, {{4, i8({}, {1})}})), HasSubstr("should have one element type"));
+  EXPECT_THAT(refusal("dense_q", with(kProduct, {{3, f32({3}, {1, 2, 3})}})), HasSubstr("as many numbers"));
   EXPECT_THAT(refusal("dense_q", with(kProduct, {{11, scalar(1)}})), HasSubstr("y_zero belong together"));
   EXPECT_THAT(refusal("dense_q", with(kProduct, {{6, u8({1, 2}, {1, 2})}})),
               HasSubstr("should be f32 or have a scale"));
@@ -69,7 +69,7 @@ TEST(DenseQ, refuses_what_does_not_fit) {
 TEST(ConvLastQ, pads_with_the_code_of_zero) {
   // One pixel of code 5 (4 above zero) under a 3x3 window of ones: the padding adds nothing.
   const std::vector<Tensor> inputs = {u8({1, 1, 1, 1}, {5}), i8({1, 1, 3, 3}, {1, 1, 1, 1, 1, 1, 1, 1, 1}), scalar(0.5),
-                                      u8({}, {1}), f32({1}, {1})};
+                                      f32({1}, {1}), u8({}, {1})};
   EXPECT_THAT(numbers_of("conv_last_q", inputs, {{"pads", std::vector<int64_t>{1, 1, 1, 1}}}), near({2}));
 }
 
@@ -77,8 +77,8 @@ TEST(ConvLastQ, keeps_symbols) {
   std::vector<TensorType> types = {{DType::u8, {symbol("n"), symbol("h"), symbol("w"), 3}},
                                    {DType::i8, {8, 3, 3, 3}},
                                    {DType::f32, {}},
-                                   {DType::u8, {}},
-                                   {DType::f32, {8}}};
+                                   {DType::f32, {8}},
+                                   {DType::u8, {}}};
   auto y = infer_types("conv_last_q", types, {{"pads", std::vector<int64_t>{1, 1, 1, 1}}});
   ASSERT_TRUE(y.is_ok()) << y.status().message();
   EXPECT_EQ((*y)[0].to_string(), "f32[n, h, w, 8]");

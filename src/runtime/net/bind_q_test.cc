@@ -83,8 +83,8 @@ TEST(Quantised, convolutions_of_codes_give_codes_or_numbers) {
         const %b: f32[20]
         const %ys: f32[] = [2.5]
         const %yz: u8[] = [100]
-        %y = conv_last_q(%x, %w, %xs, %xz, %ws, %b, _, _, _, _, _, %ys, %yz) {{activation="relu", {1}}}
-        %z = conv_last_q(%x, %w, %xs, %xz, %ws, _) {{activation="clip", alpha=-9.0, beta=20.0, {1}}}
+        %y = conv_last_q(%x, %w, %xs, %ws, %xz, %b, _, _, _, _, _, %ys, %yz) {{activation="relu", {1}}}
+        %z = conv_last_q(%x, %w, %xs, %ws, %xz, _) {{activation="clip", alpha=-9.0, beta=20.0, {1}}}
         output %y, %z
       }})",
                         type, window));
@@ -99,9 +99,9 @@ TEST(Quantised, images_of_three_colours_and_depthwise_windows) {
     const %z: u8[] = [120]
     const %ws: f32[16]
     const %t: f32[] = [8.0]
-    %a = conv_last_q(%x, %w, %s, %z, %ws, _, _, _, _, _, _, %t, %z) {pads=[3, 3, 3, 3], strides=[2, 2]}
-    %b = conv_last_q(%a, %d, %s, %z, %ws, _, _, _, _, _, _, %t, %z) {group=16, pads=[1, 1, 1, 1], activation="clip", alpha=0.0, beta=6.0}
-    %y = conv_last_q(%a, %d, %s, %z, %ws, _) {group=16, pads=[1, 1, 1, 1], strides=[2, 2]}
+    %a = conv_last_q(%x, %w, %s, %ws, %z, _, _, _, _, _, _, %t, %z) {pads=[3, 3, 3, 3], strides=[2, 2]}
+    %b = conv_last_q(%a, %d, %s, %ws, %z, _, _, _, _, _, _, %t, %z) {group=16, pads=[1, 1, 1, 1], activation="clip", alpha=0.0, beta=6.0}
+    %y = conv_last_q(%a, %d, %s, %ws, %z, _) {group=16, pads=[1, 1, 1, 1], strides=[2, 2]}
     output %b, %y
   })");
 }
@@ -118,9 +118,9 @@ TEST(Quantised, products_add_residuals_of_codes_after_their_own_rounding) {
       const %ws: f32[1] = [0.7]
       const %t: f32[] = [0.9]
       const %q: f32[] = [1.1]
-      %a = dense_q(%x, %w, %s, %z, %ws, _, %r, %t, %z, %q, %z, %t, %z) {{activation="relu", residual_last={0}}}
-      %b = dense_q(%x, %w, %s, %z, %ws, _, %f, _, _, _, _, %t, %z) {{activation="silu", residual_last={0}}}
-      %y = dense_q(%x, %w, %s, %z, %ws, _, %r, %t, %z) {{activation="gelu", scale=0.5, shift=1.0}}
+      %a = dense_q(%x, %w, %s, %ws, %z, _, %r, %t, %z, %q, %z, %t, %z) {{activation="relu", residual_last={0}}}
+      %b = dense_q(%x, %w, %s, %ws, %z, _, %f, _, _, _, _, %t, %z) {{activation="silu", residual_last={0}}}
+      %y = dense_q(%x, %w, %s, %ws, %z, _, %r, %t, %z) {{activation="gelu", scale=0.5, shift=1.0}}
       output %a, %b, %y
     }})",
                       last));
@@ -133,7 +133,7 @@ TEST(Quantised, scales_may_be_known_only_in_a_run) {
     const %ws: f32[20]
     const %b: f32[20]
     %q: u8[5, 24], %s: f32[], %z: u8[] = dynamic_quantize_linear(%x)
-    %y = dense_q(%q, %w, %s, %z, %ws, %b)
+    %y = dense_q(%q, %w, %s, %ws, %z, %b)
     output %y
   })");
   check(R"(graph main {
@@ -141,7 +141,7 @@ TEST(Quantised, scales_may_be_known_only_in_a_run) {
     const %w: i8[16, 4, 3, 3]
     const %ws: f32[16]
     %q: u8[1, 6, 6, 4], %s: f32[], %z: u8[] = dynamic_quantize_linear(%x)
-    %y = conv_last_q(%q, %w, %s, %z, %ws) {pads=[1, 1, 1, 1]}
+    %y = conv_last_q(%q, %w, %s, %ws, %z) {pads=[1, 1, 1, 1]}
     output %y
   })");
 }
