@@ -27,9 +27,12 @@ bool may_be_bf16(const NetBinder& binder, const graph::Node& node) {
   return own.empty() ? binder.network().precision() == NetPrecision::kBF16 : own == "bf16";
 }
 // A layer that says bf16 was found to be right and fast in it; a network's bf16 is a wish, and the rule knows better.
-bool wants_bf16(const NetBinder& binder, const graph::Node& node, int64_t rows) {
-  return node.attrs.text("precision") == "bf16" || pays_in_bf16(binder, rows);
+bool wants_bf16(const NetBinder& binder, const graph::Node& node, const ProductSizes& sizes) {
+  return node.attrs.text("precision") == "bf16" || pays_in_bf16(binder, sizes);
 }
+
+// Windows over a few channels are gathered in pieces too short for vectors; f32 keeps images as they are.
+constexpr int64_t kFewChannels = 16;
 
 }  // namespace
 
@@ -40,7 +43,10 @@ Chosen choose_conv(const NetBinder& binder, const graph::Node& node, const kerne
   // Depthwise convolutions are bound by memory: bf16 has nothing to give them.
   problem.may_be_bf16 = may_be_bf16(binder, node) && !kernels::low_conv_is_depthwise(s);
   Tactic rule{.way = kernels::way_of(kernels::choose_conv_algorithm(s)), .blocking = {}};
-  if (problem.may_be_bf16 && wants_bf16(binder, node, s.batch * s.out_h * s.out_w)) rule.way = Way::kBF16;
+  const int64_t channels = s.in_c / s.groups, taps = s.kernel_h * s.kernel_w;
+  const ProductSizes sizes{.m = s.batch * s.out_h * s.out_w, .n = s.out_c / s.groups, .k = channels * taps};
+  if (problem.may_be_bf16 && (taps == 1 || channels >= kFewChannels) && wants_bf16(binder, node, sizes))
+    rule.way = Way::kBF16;
   return choose(binder, problem, rule);
 }
 
@@ -51,7 +57,7 @@ Chosen choose_gemm(const NetBinder& binder, const graph::Node& node, const Produ
   problem.n = sizes.n;
   problem.k = sizes.k;
   Tactic rule;
-  if (problem.may_be_bf16 && wants_bf16(binder, node, sizes.m)) rule.way = Way::kBF16;
+  if (problem.may_be_bf16 && wants_bf16(binder, node, sizes)) rule.way = Way::kBF16;
   return choose(binder, problem, rule);
 }
 

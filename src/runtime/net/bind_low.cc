@@ -30,9 +30,11 @@ constexpr int64_t kFewRows = 8;
 
 }  // namespace
 
-bool pays_in_bf16(const NetBinder& binder, int64_t rows) {
+bool pays_in_bf16(const NetBinder& binder, const ProductSizes& sizes) {
   if (binder.network().precision() != NetPrecision::kBF16) return false;
-  return binder.kernels().isa == Isa::amx || rows <= kFewRows;
+  if (binder.kernels().isa != Isa::amx) return sizes.m <= kFewRows;
+  // A tile takes 32 of k, and columns in panels of 16, two at a time: with less, most of it multiplies zeros.
+  return sizes.k >= 32 && sizes.n > 16;
 }
 
 Result<std::unique_ptr<NetStep>> bind_low_dense(NetBinder& binder, const graph::Node& node) {

@@ -38,10 +38,15 @@ NetBind bind_net_softmax;
 NetBind bind_net_split;
 NetBind bind_net_transpose;
 
-// Whether a product of so many rows is multiplied in bf16: where the network's precision asks for it, and on the tile
-// unit or with few rows, which are bound by reading the matrix. VDPBF16PS does no more a cycle than two FMA pipes, and
-// rounding rows costs: 13.9 ms in f32 against 21.3 in bf16 (MiniLM of 3 layers, 128 tokens, one thread of AVX-512).
-bool pays_in_bf16(const NetBinder& binder, int64_t rows);
+struct ProductSizes {
+  int64_t m, n, k;
+};
+
+// Whether a product is multiplied in bf16: where the network's precision asks for it, and on the tile unit (if it can
+// be filled) or with few rows, which are bound by reading the matrix. VDPBF16PS does no more a cycle than two FMA
+// pipes, and rounding rows costs: 13.9 ms in f32 against 21.3 in bf16 (MiniLM of 3 layers, 128 tokens, one thread of
+// AVX-512).
+bool pays_in_bf16(const NetBinder& binder, const ProductSizes& sizes);
 
 // How a product or a convolution is to be done: as the network was told for the problem, else by rule.
 struct Chosen {
@@ -53,9 +58,6 @@ struct Chosen {
   }
 };
 Chosen choose_conv(const NetBinder& binder, const graph::Node& node, const kernels::ConvShape& shape);
-struct ProductSizes {
-  int64_t m, n, k;
-};
 Chosen choose_gemm(const NetBinder& binder, const graph::Node& node, const ProductSizes& sizes);
 
 // The same two in bf16 with f32 activations outside: tried first where the network's precision asks for it.

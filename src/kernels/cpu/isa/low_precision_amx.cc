@@ -10,8 +10,28 @@
 namespace nereid::kernels::amx {
 namespace {
 
-// Sums in tiles 0..3 (rows / 16, panel), rows in 4 and 5, panels in 6 and 7.
-void configure(int rows) {
+// Sums in tiles 0..3 (rows / 16, panel), rows in 4 and 5, panels in 6 and 7. Configuring costs as much as dozens of
+// products, and most tiles of a layer have the same height: it is done when the height changes.
+class Tiles {
+ public:
+  Tiles() = default;
+  Tiles(const Tiles&) = delete;
+  Tiles& operator=(const Tiles&) = delete;
+  ~Tiles() {
+    if (rows_ > 0) simd::release_tiles();
+  }
+  void configure(int rows) {
+    if (rows == rows_) return;
+    rows_ = rows;
+    load(rows);
+  }
+
+ private:
+  static void load(int rows);
+  int rows_ = 0;
+};
+
+void Tiles::load(int rows) {
   simd::TileConfig c;
   const int upper = rows < 16 ? rows : 16, lower = rows > 16 ? rows - 16 : 1;
   for (int t = 0; t < 8; ++t) c.row_bytes[t] = 64;
@@ -33,6 +53,7 @@ template <bool kInt8>
 struct AmxKernel {
   static constexpr int rows_for(int) { return 32; }
   static constexpr int kMostRows = 32, kFewRows = 0;
+  Tiles* tiles;
 
   // 64 bytes of all rows against 16 steps of the panels.
   template <bool kLower, bool kSecond>
@@ -54,7 +75,6 @@ struct AmxKernel {
 
   template <bool kLower, bool kSecond>
   static void run_tile(const LowTile& t, int rows) {
-    configure(rows);
     simd::tile_zero<0>();
     if constexpr (kSecond) simd::tile_zero<1>();
     if constexpr (kLower) simd::tile_zero<2>();
@@ -79,10 +99,10 @@ struct AmxKernel {
     if constexpr (kSecond) simd::tile_store<1>(t.sums + 64, kRow);
     if constexpr (kLower) simd::tile_store<2>(t.sums + 16 * kRow, kRow);
     if constexpr (kLower && kSecond) simd::tile_store<3>(t.sums + 16 * kRow + 64, kRow);
-    simd::release_tiles();
   }
 
   void run(const LowTile& t, int rows, int panels) const {
+    tiles->configure(rows);
     if (rows > 16)
       panels == 2 ? run_tile<true, true>(t, rows) : run_tile<true, false>(t, rows);
     else
@@ -93,14 +113,16 @@ struct AmxKernel {
 }  // namespace
 
 void low_gemm(const LowGemmParams& p, Worker& worker) {
-  low_is_int8(p.a_type) ? drive_low_gemm<AmxKernel<true>, true>({}, p, worker)
-                        : drive_low_gemm<AmxKernel<false>, false>({}, p, worker);
+  Tiles tiles;
+  low_is_int8(p.a_type) ? drive_low_gemm<AmxKernel<true>, true>({&tiles}, p, worker)
+                        : drive_low_gemm<AmxKernel<false>, false>({&tiles}, p, worker);
 }
 
 void low_conv(const LowConvParams& p, Worker& worker) {
   if (low_conv_is_depthwise(p.shape)) return avx512::low_conv(p, worker);
-  low_is_int8(p.x_type) ? drive_low_conv<AmxKernel<true>, true>({}, p, worker)
-                        : drive_low_conv<AmxKernel<false>, false>({}, p, worker);
+  Tiles tiles;
+  low_is_int8(p.x_type) ? drive_low_conv<AmxKernel<true>, true>({&tiles}, p, worker)
+                        : drive_low_conv<AmxKernel<false>, false>({&tiles}, p, worker);
 }
 
 }  // namespace nereid::kernels::amx
