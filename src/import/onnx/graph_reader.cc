@@ -40,8 +40,7 @@ Result<int64_t> version_of(const Opsets& opsets, std::string_view domain) {
   return int64_t{1};  // files that forget to import a domain mean its first version
 }
 
-GraphReader::GraphReader(ModelStorage& storage, std::vector<std::string>& warnings)
-    : storage_(storage), warnings_(warnings) {
+GraphReader::GraphReader(ModelStorage& storage) : storage_(storage) {
   for (const auto& f : storage.model.functions())
     functions_[{std::string(canonical_domain(f.domain())), f.name(), f.overload()}] = &f;
 }

@@ -37,7 +37,7 @@ struct Frame {
 
 class GraphReader {
  public:
-  GraphReader(ModelStorage& storage, std::vector<std::string>& warnings);
+  explicit GraphReader(ModelStorage& storage);
 
   // Reads initializers and nodes of the model's graph into `graph`; its inputs are in `frame` already.
   Status read_body(const ::onnx::GraphProto& proto, graph::Graph& graph, Frame& frame);
@@ -54,7 +54,6 @@ class GraphReader {
                        Frame& frame);
 
   ModelStorage& storage_;
-  std::vector<std::string>& warnings_;
   std::map<std::tuple<std::string, std::string, std::string>, const ::onnx::FunctionProto*> functions_;
   int64_t nodes_read_ = 0;
 };
