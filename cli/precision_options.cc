@@ -9,18 +9,18 @@
 namespace nereid::cli {
 namespace {
 
-using compile::LayerPrecision;
+using calibrate::LayerPrecision;
 
-const compile::LowerPrecision* lower(const compile::LayerReport& layer, LayerPrecision precision) {
-  for (const compile::LowerPrecision& l : layer.searched.lower)
+const calibrate::LowerPrecision* lower(const compile::LayerReport& layer, calibrate::LayerPrecision precision) {
+  for (const calibrate::LowerPrecision& l : layer.searched.lower)
     if (l.precision == precision) return &l;
   return nullptr;
 }
 
-std::string time_text(const compile::LowerPrecision* l) {
+std::string time_text(const calibrate::LowerPrecision* l) {
   return l == nullptr ? "" : fmt::format("{:.1f}", l->time * 1e3);
 }
-std::string error_text(const compile::LowerPrecision* l) {
+std::string error_text(const calibrate::LowerPrecision* l) {
   return l == nullptr || !std::isfinite(l->error) ? "" : fmt::format("{:.2g}", l->error);
 }
 
@@ -34,8 +34,9 @@ std::string layers_table(const compile::MixedBuild& build) {
                {"int8 us", Align::right},
                {"int8 error", Align::right}});
   for (const compile::LayerReport& layer : build.layers) {
-    const auto *bf16 = lower(layer, LayerPrecision::kBF16), *int8 = lower(layer, LayerPrecision::kInt8);
-    table.add_row({one_line(layer.name, 60), std::string(compile::layer_precision_name(layer.chosen)),
+    const auto *bf16 = lower(layer, calibrate::LayerPrecision::kBF16),
+               *int8 = lower(layer, calibrate::LayerPrecision::kInt8);
+    table.add_row({one_line(layer.name, 60), std::string(calibrate::layer_precision_name(layer.chosen)),
                    fmt::format("{:.1f}", layer.searched.time * 1e3), time_text(bf16), error_text(bf16), time_text(int8),
                    error_text(int8)});
   }
@@ -84,7 +85,7 @@ Result<compile::MixedOptions> PrecisionOptions::mixed() const {
   if (accuracy_ && !(*accuracy_ > 0 && std::isfinite(*accuracy_)))
     return invalid_argument("--accuracy takes a number over 0, such as 1e-2, found {}", *accuracy_);
   if (!method_.empty()) {
-    NEREID_TRY(out.method, compile::range_method_from_name(method_).with("--calib-method"));
+    NEREID_TRY(out.method, calibrate::range_method_from_name(method_).with("--calib-method"));
   }
   return out;
 }
@@ -101,10 +102,10 @@ nlohmann::ordered_json mixed_json(const compile::MixedBuild& build) {
   nlohmann::ordered_json layers = nlohmann::ordered_json::array();
   for (const compile::LayerReport& layer : build.layers) {
     nlohmann::ordered_json row = {{"layer", layer.name},
-                                  {"chosen", compile::layer_precision_name(layer.chosen)},
+                                  {"chosen", calibrate::layer_precision_name(layer.chosen)},
                                   {"f32_ms", layer.searched.time}};
-    for (const compile::LowerPrecision& l : layer.searched.lower) {
-      const std::string name(compile::layer_precision_name(l.precision));
+    for (const calibrate::LowerPrecision& l : layer.searched.lower) {
+      const std::string name(calibrate::layer_precision_name(l.precision));
       row[name + "_ms"] = l.time;
       row[name + "_error"] = std::isfinite(l.error) ? nlohmann::ordered_json(l.error) : nlohmann::ordered_json();
     }

@@ -30,6 +30,7 @@ Status open(const nereid_open_options* given, nereid_engine** out,
   NEREID_TRY(const int threads, read_threads(options.threads));
   compile::NetworkOptions network;
   NEREID_TRY(network.precision, read_precision(options.precision));
+  network.frees_weights = true;
   NEREID_RETURN_IF_ERROR(read_shapes(options.shapes, options.shape_count, network));
   auto engine = std::make_shared<Engine>();
   engine->team = std::make_unique<Team>(threads);

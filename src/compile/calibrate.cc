@@ -15,7 +15,7 @@ struct Watched {
   std::string name;
   size_t output = 0;
   bool is_input = false;
-  RangeHistogram histogram;
+  calibrate::RangeHistogram histogram;
 };
 
 std::span<const float> floats(const ConstTensorView& view) {
@@ -24,7 +24,7 @@ std::span<const float> floats(const ConstTensorView& view) {
 
 }  // namespace
 
-Result<TensorRanges> calibrate(const CalibrationRun& run, ThreadPool& pool) {
+Result<calibrate::TensorRanges> calibrate(const CalibrationRun& run, ThreadPool& pool) {
   // The activations leave as outputs, so that passes keep them and their memory is theirs until the run has ended.
   graph::Graph wide = run.graph;
   std::vector<Watched> watched;
@@ -57,10 +57,10 @@ Result<TensorRanges> calibrate(const CalibrationRun& run, ThreadPool& pool) {
     }
     if (run.progress) run.progress(s + 1, run.samples.count);
   }
-  TensorRanges ranges;
+  calibrate::TensorRanges ranges;
   for (const Watched& w : watched) {
     // As the cache's text keeps them: f32. A build from the cache gives the same bytes.
-    const QuantizedRange r = w.histogram.range(run.method);
+    const calibrate::QuantizedRange r = w.histogram.range(run.method);
     ranges[w.name] = {.least = static_cast<float>(r.least), .most = static_cast<float>(r.most)};
   }
   return ranges;

@@ -10,7 +10,7 @@
 
 #include "base/cpu_info.h"
 #include "base/thread_pool.h"
-#include "compile/calibration_table.h"
+#include "calibrate/calibration_table.h"
 #include "graph/graph.h"
 #include "ops/datum.h"
 
@@ -28,13 +28,13 @@ struct CalibrationRun {
   std::shared_ptr<const void> storage;  // of its constants
   const SampleSource& samples;
   std::set<std::string> activations;  // f32 values of the graph
-  RangeMethod method;
+  calibrate::RangeMethod method;
   Isa isa = Isa::baseline;
   std::function<void(int64_t done, int64_t total)> progress;
 };
 
 // Memory: a histogram an activation, and all activations of one sample. kInvalidArgument: a sample that cannot be read,
 // or an activation that becomes NaN or infinite, which names both. kCancelled on Ctrl-C.
-Result<TensorRanges> calibrate(const CalibrationRun& run, ThreadPool& pool);
+Result<calibrate::TensorRanges> calibrate(const CalibrationRun& run, ThreadPool& pool);
 
 }  // namespace nereid::compile

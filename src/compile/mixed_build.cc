@@ -59,10 +59,11 @@ class Builder {
       // Random inputs may be none that the network can take: a mask should be ones and zeros.
       out_.remarks.push_back("the accuracy is not measured: " + std::string(exact.status().message()));
     }
-    PrecisionMix mix = mixed_.all(leave ? LayerPrecision::kF32 : LayerPrecision::kInt8);
+    calibrate::PrecisionMix mix =
+        mixed_.all(leave ? calibrate::LayerPrecision::kF32 : calibrate::LayerPrecision::kInt8);
     if (options_.accuracy) {
       NEREID_TRY(mix, search());
-    } else if (!leave && std::ranges::count(mix, LayerPrecision::kInt8) == 0) {
+    } else if (!leave && std::ranges::count(mix, calibrate::LayerPrecision::kInt8) == 0) {
       out_.remarks.emplace_back("the network has no layer that could multiply in int8: it stays f32");
     }
     NEREID_TRY(out_.opened, mixed_.with(mix));
@@ -83,10 +84,10 @@ class Builder {
   // Convolutions need ranges.
   Status look_at_layers() {
     const auto without = std::ranges::count_if(mixed_.layers(), [&](const MixedNetwork::Layer& layer) {
-      return !layer.int8.empty() && !mixed_.can_be(layer, LayerPrecision::kInt8);
+      return !layer.int8.empty() && !mixed_.can_be(layer, calibrate::LayerPrecision::kInt8);
     });
-    const PrecisionMix mix = mixed_.all(LayerPrecision::kInt8);
-    const bool some = std::ranges::find(mix, LayerPrecision::kInt8) != mix.end();
+    const calibrate::PrecisionMix mix = mixed_.all(calibrate::LayerPrecision::kInt8);
+    const bool some = std::ranges::find(mix, calibrate::LayerPrecision::kInt8) != mix.end();
     if (without == 0 || mixed_.has_ranges()) return Status::ok();
     if (options_.int8 && !some)
       return invalid_argument(
@@ -104,12 +105,12 @@ class Builder {
   // From the cache where it has them all, else from the data.
   Status find_ranges() {
     const std::set<std::string> activations = mixed_.activations();
-    CalibrationTable table;
+    calibrate::CalibrationTable table;
     std::error_code ec;
     const bool has_cache = !options_.calib_cache.empty() && std::filesystem::exists(options_.calib_cache, ec);
     if (has_cache) {
       NEREID_TRY(const std::string text, read_file(options_.calib_cache, kMostCacheBytes));
-      NEREID_TRY(table, parse_calibration_table(text).with(options_.calib_cache));
+      NEREID_TRY(table, calibrate::parse_calibration_table(text).with(options_.calib_cache));
       const bool wanted = !options_.method || table.is_foreign || options_.method->name() == table.method;
       if (!wanted && data_)
         table = {};
@@ -134,8 +135,8 @@ class Builder {
           "--calib DIR",
           options_.calib_cache, missing);
     }
-    const RangeMethod method = options_.method.value_or(RangeMethod{});
-    CalibrationTable fresh{.method = method.name(), .ranges = {}};
+    const calibrate::RangeMethod method = options_.method.value_or(calibrate::RangeMethod{});
+    calibrate::CalibrationTable fresh{.method = method.name(), .ranges = {}};
     NEREID_TRY(fresh.ranges,
                calibrate({.graph = mixed_.calibrated(),
                           .storage = mixed_.storage(),
@@ -148,7 +149,7 @@ class Builder {
     ranges_from_ = fmt::format("{} {}, {}", samples_.count, data_ ? "samples" : "random inputs", method.name());
     if (!options_.calib_cache.empty()) {
       NEREID_TRY(AtomicFile file, AtomicFile::create(options_.calib_cache));
-      NEREID_RETURN_IF_ERROR(file.write(print_calibration_table(fresh)));
+      NEREID_RETURN_IF_ERROR(file.write(calibrate::print_calibration_table(fresh)));
       NEREID_RETURN_IF_ERROR(file.commit());
     }
     mixed_.set_ranges(std::move(fresh.ranges));
@@ -202,17 +203,18 @@ class Builder {
     return out;
   }
 
-  Result<PrecisionMix> search() {
+  Result<calibrate::PrecisionMix> search() {
     NEREID_TRY(const NamedValues first, samples_.read(0));
     step("timing layers", 0, 0);
     NEREID_TRY(const auto f32_runs, layer_runs(mixed_.f32(), first));
-    std::vector<SearchedLayer> layers;
+    std::vector<calibrate::SearchedLayer> layers;
     for (const MixedNetwork::Layer& layer : mixed_.layers()) {
       const auto it = f32_runs.find(layer.name);
       layers.push_back({.name = layer.name, .time = it == f32_runs.end() ? 0 : it->second.ms, .lower = {}});
     }
-    for (const LayerPrecision precision : {LayerPrecision::kBF16, LayerPrecision::kInt8}) {
-      const PrecisionMix all = mixed_.all(precision);
+    for (const calibrate::LayerPrecision precision :
+         {calibrate::LayerPrecision::kBF16, calibrate::LayerPrecision::kInt8}) {
+      const calibrate::PrecisionMix all = mixed_.all(precision);
       NEREID_TRY(const OpenedNetwork network, mixed_.with(all));
       NEREID_TRY(const auto runs, layer_runs(network, first));
       for (size_t i = 0; i < layers.size(); ++i) {
@@ -225,31 +227,32 @@ class Builder {
       }
     }
     NEREID_RETURN_IF_ERROR(single_errors(layers));
-    const PrecisionSearch request{.layers = layers, .bound = *options_.accuracy};
+    const calibrate::PrecisionSearch request{.layers = layers, .bound = *options_.accuracy};
     int64_t measured = 0;
-    NEREID_TRY(FoundMix found, search_precisions(request, [&](const PrecisionMix& mix) -> Result<double> {
+    NEREID_TRY(calibrate::FoundMix found,
+               calibrate::search_precisions(request, [&](const calibrate::PrecisionMix& mix) -> Result<double> {
                  step("measuring mixes", ++measured, request.most_measurements);
                  return error_of(mix, kMostSamples);
                }));
-    NEREID_TRY(PrecisionMix best, fastest(found.mix, first));
+    NEREID_TRY(calibrate::PrecisionMix best, fastest(found.mix, first));
     for (size_t i = 0; i < layers.size(); ++i)
       out_.layers.push_back({.name = layers[i].name, .chosen = best[i], .searched = layers[i]});
     return best;
   }
 
   // The errors of layers lowered one at a time, where lowering them saves time at all.
-  Status single_errors(std::vector<SearchedLayer>& layers) {
-    const double least_gain = PrecisionSearch{.layers = layers}.least_gain;
+  Status single_errors(std::vector<calibrate::SearchedLayer>& layers) {
+    const double least_gain = calibrate::PrecisionSearch{.layers = layers}.least_gain;
     int64_t total = 0, done = 0;
-    const auto saves = [&](const SearchedLayer& layer, const LowerPrecision& lower) {
+    const auto saves = [&](const calibrate::SearchedLayer& layer, const calibrate::LowerPrecision& lower) {
       return lower.time <= layer.time * (1 - least_gain);
     };
-    for (const SearchedLayer& layer : layers)
-      for (const LowerPrecision& lower : layer.lower) total += saves(layer, lower) ? 1 : 0;
+    for (const calibrate::SearchedLayer& layer : layers)
+      for (const calibrate::LowerPrecision& lower : layer.lower) total += saves(layer, lower) ? 1 : 0;
     for (size_t i = 0; i < layers.size(); ++i)
-      for (LowerPrecision& lower : layers[i].lower) {
+      for (calibrate::LowerPrecision& lower : layers[i].lower) {
         if (!saves(layers[i], lower)) continue;
-        PrecisionMix mix(layers.size(), LayerPrecision::kF32);
+        calibrate::PrecisionMix mix(layers.size(), calibrate::LayerPrecision::kF32);
         mix[i] = lower.precision;
         NEREID_TRY(lower.error, error_of(mix, kFewSamples));
         step("measuring layers", ++done, total);
@@ -261,7 +264,7 @@ class Builder {
     return Status::ok();
   }
 
-  Result<double> error_of(const PrecisionMix& mix, int64_t most) {
+  Result<double> error_of(const calibrate::PrecisionMix& mix, int64_t most) {
     NEREID_TRY(const OpenedNetwork network, mixed_.with(mix));
     NEREID_TRY(const NetworkError error, accuracy_.measure(network, most, pool_));
     return error.max_error();
@@ -269,9 +272,10 @@ class Builder {
 
   // What layers save is not what the network saves, since int8 layers that stand together save more: the mix that was
   // found runs against f32, and against one precision throughout where that keeps the bound.
-  Result<PrecisionMix> fastest(const PrecisionMix& found, const NamedValues& inputs) {
-    std::vector<PrecisionMix> mixes = {mixed_.all(LayerPrecision::kF32)};
-    for (const PrecisionMix& mix : {found, mixed_.all(LayerPrecision::kBF16), mixed_.all(LayerPrecision::kInt8)}) {
+  Result<calibrate::PrecisionMix> fastest(const calibrate::PrecisionMix& found, const NamedValues& inputs) {
+    std::vector<calibrate::PrecisionMix> mixes = {mixed_.all(calibrate::LayerPrecision::kF32)};
+    for (const calibrate::PrecisionMix& mix :
+         {found, mixed_.all(calibrate::LayerPrecision::kBF16), mixed_.all(calibrate::LayerPrecision::kInt8)}) {
       if (std::ranges::find(mixes, mix) != mixes.end()) continue;
       if (mix != found) {
         NEREID_TRY(const double error, error_of(mix, kMostSamples));
@@ -281,7 +285,7 @@ class Builder {
     }
     std::vector<OpenedNetwork> networks;
     std::vector<std::unique_ptr<runtime::NetContext>> contexts;
-    for (const PrecisionMix& mix : mixes) {
+    for (const calibrate::PrecisionMix& mix : mixes) {
       NEREID_TRY(OpenedNetwork network, mixed_.with(mix));
       networks.push_back(std::move(network));
       contexts.push_back(runtime::NetContext::create(networks.back().network, pool_));
@@ -310,7 +314,7 @@ class Builder {
     return mixes[best];
   }
 
-  void certify(const PrecisionMix& mix, const NetworkError& error) {
+  void certify(const calibrate::PrecisionMix& mix, const NetworkError& error) {
     Json outputs = Json::array();
     for (const OutputError& o : error.outputs) {
       Json one = {{"name", o.name}, {"elements", o.elements}};
@@ -325,8 +329,9 @@ class Builder {
       outputs.push_back(std::move(one));
     }
     Json layers = Json::object();
-    for (const LayerPrecision p : {LayerPrecision::kF32, LayerPrecision::kBF16, LayerPrecision::kInt8})
-      layers[std::string(layer_precision_name(p))] = std::ranges::count(mix, p);
+    for (const calibrate::LayerPrecision p :
+         {calibrate::LayerPrecision::kF32, calibrate::LayerPrecision::kBF16, calibrate::LayerPrecision::kInt8})
+      layers[std::string(calibrate::layer_precision_name(p))] = std::ranges::count(mix, p);
     out_.certificate = {{"against", "f32"},
                         {"measure", "|difference| over the range of the f32 output"},
                         {"samples", error.samples},

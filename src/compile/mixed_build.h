@@ -16,7 +16,7 @@ struct MixedOptions {
   std::optional<double> accuracy;  // the bound of a search among all precisions
   std::string calib_folder;        // samples (calibration_data.h); empty: none
   std::string calib_cache;         // ranges found before; written where there are none yet
-  std::optional<RangeMethod> method;
+  std::optional<calibrate::RangeMethod> method;
   bool random_ranges = false;  // where there are neither samples nor a cache: ranges of random inputs, for timing only
   uint64_t seed = 1;           // of the inputs that stand in for samples
 };
@@ -24,8 +24,8 @@ struct MixedOptions {
 // What is said of a layer that a search looked at.
 struct LayerReport {
   std::string name;
-  LayerPrecision chosen = LayerPrecision::kF32;
-  SearchedLayer searched;  // times in ms
+  calibrate::LayerPrecision chosen = calibrate::LayerPrecision::kF32;
+  calibrate::SearchedLayer searched;  // times in ms
 };
 
 struct MixedBuild {

@@ -42,12 +42,13 @@ std::vector<MixedNetwork::Layer> match_layers(const graph::Graph& optimised, con
 }
 
 // What `with` was given, for an engine to keep: precisions below f32 by layer, ranges by activation.
-Json mix_json(const std::vector<MixedNetwork::Layer>& layers, const PrecisionMix& mix, const TensorRanges& ranges) {
+Json mix_json(const std::vector<MixedNetwork::Layer>& layers, const calibrate::PrecisionMix& mix,
+              const calibrate::TensorRanges& ranges) {
   Json precisions = Json::object(), kept = Json::object();
   for (size_t i = 0; i < layers.size(); ++i) {
-    if (mix[i] == LayerPrecision::kF32) continue;
-    precisions[layers[i].name] = std::string(layer_precision_name(mix[i]));
-    if (mix[i] == LayerPrecision::kInt8)
+    if (mix[i] == calibrate::LayerPrecision::kF32) continue;
+    precisions[layers[i].name] = std::string(calibrate::layer_precision_name(mix[i]));
+    if (mix[i] == calibrate::LayerPrecision::kInt8)
       if (const auto it = ranges.find(layers[i].activation); it != ranges.end())
         kept[it->first] = {it->second.least, it->second.most};
   }
@@ -83,23 +84,24 @@ std::set<std::string> MixedNetwork::activations() const {
   return out;
 }
 
-bool MixedNetwork::can_be(const Layer& layer, LayerPrecision precision) const {
-  if (precision != LayerPrecision::kInt8) return true;
+bool MixedNetwork::can_be(const Layer& layer, calibrate::LayerPrecision precision) const {
+  if (precision != calibrate::LayerPrecision::kInt8) return true;
   return !layer.int8.empty() && (!layer.is_conv || ranges_.contains(layer.activation));
 }
 
-PrecisionMix MixedNetwork::all(LayerPrecision precision) const {
-  PrecisionMix mix;
-  for (const Layer& layer : layers_) mix.push_back(can_be(layer, precision) ? precision : LayerPrecision::kF32);
+calibrate::PrecisionMix MixedNetwork::all(calibrate::LayerPrecision precision) const {
+  calibrate::PrecisionMix mix;
+  for (const Layer& layer : layers_)
+    mix.push_back(can_be(layer, precision) ? precision : calibrate::LayerPrecision::kF32);
   return mix;
 }
 
-Result<OpenedNetwork> MixedNetwork::with(const PrecisionMix& mix) const {
+Result<OpenedNetwork> MixedNetwork::with(const calibrate::PrecisionMix& mix) const {
   OpenedNetwork out = f32_;
   std::set<std::string, std::less<>> in_int8, in_bf16;
   for (size_t i = 0; i < layers_.size(); ++i) {
-    if (mix[i] == LayerPrecision::kInt8) in_int8.insert(layers_[i].int8);
-    if (mix[i] == LayerPrecision::kBF16) in_bf16.insert(layers_[i].name);
+    if (mix[i] == calibrate::LayerPrecision::kInt8) in_int8.insert(layers_[i].int8);
+    if (mix[i] == calibrate::LayerPrecision::kBF16) in_bf16.insert(layers_[i].name);
   }
   graph::Graph graph = f32_.network->graph();
   if (!in_int8.empty()) {

@@ -11,10 +11,10 @@
 #include <string>
 #include <vector>
 
+#include "calibrate/calibration_table.h"
+#include "calibrate/precision_search.h"
 #include "compile/accuracy.h"
-#include "compile/calibration_table.h"
 #include "compile/infer_inputs.h"
-#include "compile/precision_search.h"
 
 namespace nereid::compile {
 
@@ -38,14 +38,14 @@ class MixedNetwork {
   const graph::Graph& calibrated() const { return prepared_; }
   std::shared_ptr<const void> storage() const { return storage_; }
   std::set<std::string> activations() const;
-  void set_ranges(TensorRanges ranges) { ranges_ = std::move(ranges); }
+  void set_ranges(calibrate::TensorRanges ranges) { ranges_ = std::move(ranges); }
   bool has_ranges() const { return !ranges_.empty(); }
-  bool can_be(const Layer& layer, LayerPrecision precision) const;
+  bool can_be(const Layer& layer, calibrate::LayerPrecision precision) const;
 
   // The network of a mix, one precision a layer.
-  Result<OpenedNetwork> with(const PrecisionMix& mix) const;
+  Result<OpenedNetwork> with(const calibrate::PrecisionMix& mix) const;
   // Every layer that can be has this precision.
-  PrecisionMix all(LayerPrecision precision) const;
+  calibrate::PrecisionMix all(calibrate::LayerPrecision precision) const;
 
  private:
   NetworkOptions options_;
@@ -54,7 +54,7 @@ class MixedNetwork {
   graph::Graph prepared_;
   std::shared_ptr<const void> storage_;
   std::vector<Layer> layers_;
-  TensorRanges ranges_;
+  calibrate::TensorRanges ranges_;
 };
 
 // The step of a profile that is this layer, by its label ("conv_last_q %x.u8"): its result, or that result's codes.

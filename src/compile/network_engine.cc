@@ -2,11 +2,9 @@
 #include "compile/network_engine.h"
 
 #include <algorithm>
-#include <atomic>
 #include <deque>
 #include <filesystem>
 #include <map>
-#include <mutex>
 #include <set>
 
 #include "base/checksum.h"
@@ -156,23 +154,6 @@ struct EngineStorage {
   std::deque<ops::Tensor> texts;
 };
 
-// Reads all of the weights once, beside the mapping, so that verifying them makes none of their pages resident.
-Status verify_weights(const engine::EngineFile& file, ThreadPool& pool) {
-  std::mutex mutex;
-  Status first;
-  std::atomic<int64_t> next{0};
-  pool.run([&](Worker&) {
-    std::vector<std::byte> chunk(engine::kChunkBytes);
-    for (int64_t i; (i = next.fetch_add(1, std::memory_order_relaxed)) < file.chunk_count();) {
-      Status s = file.read_chunk(i, chunk.data());
-      if (s.is_ok()) continue;
-      const std::lock_guard lock(mutex);
-      if (first.is_ok()) first = s;
-    }
-  });
-  return first;
-}
-
 // A text of the info; `otherwise` where it is none.
 std::string text_at(const Json& object, std::string_view key, const char* otherwise) {
   const Json* found = json_find(object, key);
@@ -264,7 +245,7 @@ Result<OpenedNetwork> load_network(engine::EngineFile file, const NetworkOptions
     return invalid_argument("{} is the engine of a {}, not of a network", file.path(),
                             text_at(info, "kind", "language model"));
   if (is_stripped(info)) return stripped_refusal(file);
-  NEREID_RETURN_IF_ERROR(verify_weights(file, pool));
+  NEREID_RETURN_IF_ERROR(file.read_weights(pool));
   auto storage = std::make_shared<EngineStorage>();
   storage->file = std::move(file);
   storage->memory = std::move(memory);

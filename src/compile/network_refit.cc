@@ -128,21 +128,21 @@ Result<OpenedNetwork> open_as(const engine::EngineFile& file, const Json& refit,
   if (precisions == nullptr || !precisions->is_object() || ranges == nullptr || !ranges->is_object())
     return damaged(file);
   NEREID_TRY(MixedNetwork mixed, MixedNetwork::open(onnx, options));
-  TensorRanges known;
+  calibrate::TensorRanges known;
   for (const auto& [name, range] : ranges->items()) {
     if (!range.is_array() || range.size() != 2 || !range[0].is_number() || !range[1].is_number()) return damaged(file);
     known[name] = {.least = range[0].get<double>(), .most = range[1].get<double>()};
   }
   mixed.set_ranges(std::move(known));
-  PrecisionMix chosen;
+  calibrate::PrecisionMix chosen;
   for (const MixedNetwork::Layer& layer : mixed.layers()) {
     const Json* name = json_find(*precisions, layer.name);
     const bool is_text = name != nullptr && name->is_string();
-    const LayerPrecision precision = !is_text                             ? LayerPrecision::kF32
-                                     : name->get<std::string>() == "int8" ? LayerPrecision::kInt8
-                                                                          : LayerPrecision::kBF16;
+    const calibrate::LayerPrecision precision = !is_text                             ? calibrate::LayerPrecision::kF32
+                                                : name->get<std::string>() == "int8" ? calibrate::LayerPrecision::kInt8
+                                                                                     : calibrate::LayerPrecision::kBF16;
     // What cannot be as it was shows in the graph, which is compared.
-    chosen.push_back(mixed.can_be(layer, precision) ? precision : LayerPrecision::kF32);
+    chosen.push_back(mixed.can_be(layer, precision) ? precision : calibrate::LayerPrecision::kF32);
   }
   return mixed.with(chosen);
 }

@@ -9,9 +9,9 @@
 //     output %q, %k
 //   }
 // Printing what was parsed from a printed text gives that text back byte for byte. Constants carry no data but small
-// ones of type f32, i8, u8, i32 or i64, whose numbers are written out; the data of the others is bound by name elsewhere. Node
-// results may be written without types when read; with a type it must be the inferred one. The grammar is in
-// text_syntax.h.
+// ones of type f32, i8, u8, i32 or i64, whose numbers are written out; the data of the others is bound by name
+// elsewhere. Node results may be written without types when read; with a type it must be the inferred one. The grammar
+// is in text_syntax.h.
 #pragma once
 
 #include <cstdint>

@@ -9,9 +9,13 @@ namespace {
 
 constexpr ArgSpec kInputs[] = {{.name = "x"}};
 constexpr ArgSpec kOutputs[] = {{.name = "y"}};
-constexpr AttrSpec kAttrs[] = {
-    kWindowAutoPad, kPoolCeilMode, kWindowDilations, kPoolKernelShape, {"p", AttrSpec::Kind::kFloat, "2.0", "which norm"},
-    kWindowPads,    kWindowStrides};
+constexpr AttrSpec kAttrs[] = {kWindowAutoPad,
+                               kPoolCeilMode,
+                               kWindowDilations,
+                               kPoolKernelShape,
+                               {"p", AttrSpec::Kind::kFloat, "2.0", "which norm"},
+                               kWindowPads,
+                               kWindowStrides};
 
 Result<std::vector<TensorType>> infer(const InferContext& ctx) {
   ShapeRule rule(ctx, kInputs);

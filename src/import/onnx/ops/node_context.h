@@ -51,7 +51,8 @@ class NodeContext {
   // kInvalidArgument if the node has fewer or more inputs.
   Status expect_inputs(size_t least, size_t most) const;
 
-  // Types and values. `known` is null unless the value is constant in one piece.
+  // Types and values; references hold until the next value is made. `known` is null unless the value is constant in one
+  // piece.
   virtual const ops::TensorType& type(ValueId id) const = 0;
   virtual const ConstTensorView* known(ValueId id) const = 0;
   std::optional<std::vector<int64_t>> known_integers(ValueId id) const;

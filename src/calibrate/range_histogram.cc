@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "compile/range_histogram.h"
+#include "calibrate/range_histogram.h"
 
 #include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <numeric>
 
-namespace nereid::compile {
+namespace nereid::calibrate {
 namespace {
 
 constexpr size_t kSteps = 128;      // that 8 bits give to a side
@@ -178,4 +178,4 @@ QuantizedRange RangeHistogram::range(const RangeMethod& method) const {
   return {};
 }
 
-}  // namespace nereid::compile
+}  // namespace nereid::calibrate

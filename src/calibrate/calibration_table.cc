@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "compile/calibration_table.h"
+#include "calibrate/calibration_table.h"
 
 #include <bit>
 #include <charconv>
 #include <cmath>
 #include <optional>
 
-namespace nereid::compile {
+namespace nereid::calibrate {
 namespace {
 
 constexpr std::string_view kFirst = "nereid calibration ", kVersion = "1 ", kForeign = "TRT-";
@@ -86,4 +86,4 @@ std::string print_calibration_table(const CalibrationTable& table) {
   return text;
 }
 
-}  // namespace nereid::compile
+}  // namespace nereid::calibrate

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "compile/precision_search.h"
+#include "calibrate/precision_search.h"
 
 #include <algorithm>
 #include <cmath>
 #include <optional>
 
-namespace nereid::compile {
+namespace nereid::calibrate {
 namespace {
 
 constexpr double kLeastError = 1e-12;  // what costs no error at all comes first, but is not infinitely good
@@ -109,4 +109,4 @@ Result<FoundMix> search_precisions(const PrecisionSearch& search,
   return best;
 }
 
-}  // namespace nereid::compile
+}  // namespace nereid::calibrate

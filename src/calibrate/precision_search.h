@@ -14,7 +14,7 @@
 
 #include "base/status.h"
 
-namespace nereid::compile {
+namespace nereid::calibrate {
 
 enum class LayerPrecision : uint8_t { kF32, kBF16, kInt8 };
 std::string_view layer_precision_name(LayerPrecision precision);  // "f32", "bf16", "int8"
@@ -55,4 +55,4 @@ Result<FoundMix> search_precisions(const PrecisionSearch& search,
 
 double mix_time(const std::vector<SearchedLayer>& layers, const PrecisionMix& mix);
 
-}  // namespace nereid::compile
+}  // namespace nereid::calibrate

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "compile/calibration_table.h"
+#include "calibrate/calibration_table.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace nereid::compile {
+namespace nereid::calibrate {
 namespace {
 
 using testing::HasSubstr;
@@ -50,4 +50,4 @@ TEST(CalibrationTable, damaged_ones_are_refused_with_their_line) {
 }
 
 }  // namespace
-}  // namespace nereid::compile
+}  // namespace nereid::calibrate

@@ -4,10 +4,10 @@
 #include <string_view>
 
 #include "base/check.h"
-#include "compile/calibration_table.h"
+#include "calibrate/calibration_table.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
-  using nereid::compile::parse_calibration_table, nereid::compile::print_calibration_table;
+  using nereid::calibrate::parse_calibration_table, nereid::calibrate::print_calibration_table;
   auto table = parse_calibration_table({reinterpret_cast<const char*>(data), size});
   if (!table.is_ok()) return 0;
   table->is_foreign = false;

@@ -13,9 +13,9 @@
 #include <string>
 #include <string_view>
 
-#include "compile/range_histogram.h"
+#include "calibrate/range_histogram.h"
 
-namespace nereid::compile {
+namespace nereid::calibrate {
 
 using TensorRanges = std::map<std::string, QuantizedRange, std::less<>>;
 
@@ -29,4 +29,4 @@ struct CalibrationTable {
 Result<CalibrationTable> parse_calibration_table(std::string_view text);
 std::string print_calibration_table(const CalibrationTable& table);
 
-}  // namespace nereid::compile
+}  // namespace nereid::calibrate

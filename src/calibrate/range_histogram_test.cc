@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "compile/range_histogram.h"
+#include "calibrate/range_histogram.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -7,7 +7,7 @@
 #include <cmath>
 #include <random>
 
-namespace nereid::compile {
+namespace nereid::calibrate {
 namespace {
 
 using Kind = RangeMethod::Kind;
@@ -105,4 +105,4 @@ TEST(RangeMethod, names_are_read_back) {
 }
 
 }  // namespace
-}  // namespace nereid::compile
+}  // namespace nereid::calibrate

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "compile/precision_search.h"
+#include "calibrate/precision_search.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -7,7 +7,7 @@
 #include <cmath>
 #include <random>
 
-namespace nereid::compile {
+namespace nereid::calibrate {
 namespace {
 
 using enum LayerPrecision;
@@ -111,4 +111,4 @@ TEST(PrecisionSearch, an_error_of_measuring_ends_it) {
 }
 
 }  // namespace
-}  // namespace nereid::compile
+}  // namespace nereid::calibrate

@@ -13,7 +13,7 @@
 
 #include "base/status.h"
 
-namespace nereid::compile {
+namespace nereid::calibrate {
 
 // What an activation's codes stand for: from `least` (at most 0) to `most` (at least 0).
 struct QuantizedRange {
@@ -58,4 +58,4 @@ class RangeHistogram {
   double least_ = 0, most_ = 0;
 };
 
-}  // namespace nereid::compile
+}  // namespace nereid::calibrate
