@@ -51,9 +51,11 @@ class BenchNetworkTest(ProgramTest):
         self.assertIn("--iterations", self.nereid("bench", self.add, "--help")[0])
         self.assertIn("--prompt", self.nereid("bench", "--help")[0])
 
+    def test_a_network_without_layers_stays_f32_and_says_so(self):
+        self.assertIn("stays f32", self.nereid("bench", self.add, "--precision", "int8", *self.brief)[1])
+
     def test_what_is_wrong_is_said(self):
         for arguments, words in (((self.add, "--precision", "f33"), ["'f33'"]),
-                                 ((self.add, "--precision", "int8"), ["int8", "f32 or bf16"]),
                                  ((self.add, "--shapes", "z:1"), ["'z'"]),
                                  ((self.add, "--shapes", "x:1x3"), ["'x'"]),
                                  ((self.add, "--iterations", 0), ["--iterations"]),
