@@ -1,25 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // conv_last_q: conv_last on 8-bit codes with int8 weights. Padding stands for the number 0.
 #include "ops/channels_last.h"
+#include "ops/convolution.h"
 #include "ops/quantized_layer.h"
 
 namespace nereid::ops {
 namespace {
 
 constexpr ArgSpec kOutputs[] = {{.name = "y"}};
-constexpr AttrSpec kAttrs[] = {
-    kEpilogueActivation,
-    kEpilogueAlpha,
-    {"auto_pad", AttrSpec::Kind::kString, "NOTSET", "NOTSET (pads), SAME_UPPER, SAME_LOWER or VALID"},
-    kEpilogueBeta,
-    {"dilations", AttrSpec::Kind::kInts, "[]", "distance of taps, one a spatial axis; empty: 1"},
-    {"group", AttrSpec::Kind::kInt, "1", "groups of channels that do not mix"},
-    {"kernel_shape", AttrSpec::Kind::kInts, "[]", "spatial sizes of w; empty: as w has them"},
-    {"pads", AttrSpec::Kind::kInts, "[]", "padding: all begins, then all ends; empty: 0"},
-    kEpilogueResidualLast,
-    kQuantizedScale,
-    kQuantizedShift,
-    {"strides", AttrSpec::Kind::kInts, "[]", "steps, one a spatial axis; empty: 1"}};
+constexpr AttrSpec kAttrs[] = {kEpilogueActivation,   kEpilogueAlpha,  kWindowAutoPad,   kEpilogueBeta,
+                               kWindowDilations,      kConvGroup,      kConvKernelShape, kWindowPads,
+                               kEpilogueResidualLast, kQuantizedScale, kQuantizedShift,  kWindowStrides};
 
 Result<std::vector<TensorType>> infer(const InferContext& ctx) {
   ShapeRule rule(ctx, kQuantizedLayerInputs);
@@ -44,16 +35,6 @@ Status evaluate(const EvalContext& ctx) {
   return finish_quantized_layer(ctx, sums);
 }
 
-// Each weight but those of the other output channels is used once for each element of the result.
-Cost cost(const InferContext& ctx, std::span<const TensorType> outputs) {
-  Cost c = traffic(ctx, outputs);
-  double work = 2;
-  const Shape& w = ctx.inputs[kQW]->shape;
-  for (int d = 1; d < w.rank(); ++d) work *= w[d].is_static() ? static_cast<double>(w[d].size()) : 1;
-  c.flops = work * elements_of(outputs[0]);
-  return c;
-}
-
 }  // namespace
 
 extern constexpr OpDef kConvLastQ = {
@@ -64,7 +45,7 @@ extern constexpr OpDef kConvLastQ = {
     .attrs = kAttrs,
     .infer = infer,
     .evaluate = evaluate,
-    .cost = cost,
+    .cost = conv_cost,
     .dtype_of = quantized_layer_dtype};
 
 }  // namespace nereid::ops
