@@ -1,19 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // com.microsoft FusedGemm and GemmFastGelu: a product of matrices with an activation.
 #include "import/onnx/ops/fused_activation.h"
+#include "import/onnx/ops/gemm_attrs.h"
 #include "import/onnx/ops/node_context.h"
 
 namespace nereid::import::onnx {
 
 Status import_fused_gemm(NodeContext& node) {
   NEREID_RETURN_IF_ERROR(node.expect_inputs(2, 3));
-  NEREID_TRY(const double alpha, node.real("alpha", 1.0));
-  NEREID_TRY(const double beta, node.real("beta", 1.0));
-  NEREID_TRY(const int64_t trans_a, node.integer("transA", 0));
-  NEREID_TRY(const int64_t trans_b, node.integer("transB", 0));
-  NEREID_TRY(const ValueId y,
-             node.emit("gemm", node.inputs(),
-                       {{"alpha", alpha}, {"beta", beta}, {"transA", trans_a != 0}, {"transB", trans_b != 0}}));
+  NEREID_TRY(ops::Attrs attrs, gemm_attrs(node));
+  NEREID_TRY(const ValueId y, node.emit("gemm", node.inputs(), std::move(attrs)));
   NEREID_TRY(const std::string name, node.text("activation", ""));
   std::vector<double> params;
   for (const char* param : {"activation_alpha", "activation_beta"}) {
