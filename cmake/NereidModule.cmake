@@ -112,3 +112,10 @@ function(nereid_module name)
     target_link_libraries(${name}_bench PRIVATE ${target} nereid_warnings benchmark::benchmark_main)
   endif()
 endfunction()
+
+# The test program can count what it allocates (base/test_allocations.h).
+function(nereid_counts_allocations program)
+  if(TARGET ${program})
+    target_sources(${program} PRIVATE "${PROJECT_SOURCE_DIR}/src/base/allocation_count_test.cc")
+  endif()
+endfunction()

@@ -7,6 +7,7 @@
 #include <thread>
 
 #include "api/test_model.h"
+#include "base/test_allocations.h"
 
 namespace nereid::api::testing {
 namespace {

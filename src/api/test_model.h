@@ -123,6 +123,4 @@ struct Opened {
   nereid_context* context = nullptr;
 };
 
-int64_t allocation_count();  // of this program, by operator new
-
 }  // namespace nereid::api::testing

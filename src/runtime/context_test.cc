@@ -7,12 +7,12 @@
 
 #include <thread>
 
+#include "base/test_allocations.h"
 #include "runtime/test_decoder.h"
 
 namespace nereid::runtime {
 namespace {
 
-using testing::allocation_count;
 using ::testing::AllOf;
 using testing::Decoder;
 using testing::DecoderReference;

@@ -30,9 +30,6 @@ inline std::vector<Isa> isas_here() {
   return out;
 }
 
-// operator new's calls so far, by anybody (allocation_count_test.cc).
-int64_t allocation_count();
-
 // A graph whose constants have data. Matrices are normal with variance 1 / columns and vectors near 1, so that
 // activations keep their size through any number of layers.
 struct TestGraph {

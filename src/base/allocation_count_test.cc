@@ -5,13 +5,13 @@
 #include <cstdlib>
 #include <new>
 
-#include "runtime/test_program.h"
+#include "base/test_allocations.h"
 
 namespace {
 std::atomic<int64_t> g_allocations{0};
 }
 
-int64_t nereid::runtime::testing::allocation_count() {
+int64_t nereid::allocation_count() {
   return g_allocations.load();
 }
 
