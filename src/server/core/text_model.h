@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+// A language model as protocols see it: what OpenAI's endpoints and the generate extension need, and nothing of how it
+// is done. server/backend/llm implements it; tests have one of their own.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/json.h"
+#include "base/status.h"
+#include "llm/sample/params.h"
+#include "llm/sample/sampler.h"
+
+namespace nereid::server {
+
+struct ModelCard {
+  std::string name;            // as requests name it
+  int64_t created_s = 0;       // Unix time
+  int64_t context_tokens = 0;  // prompt and answer
+  int64_t vocab = 0;
+  bool generates = false;  // completions; chats too where it has a template
+  bool chats = false;
+  bool embeds = false;
+  bool reranks = false;
+  std::vector<std::string> adapters;  // also models, by these names
+  std::string tool_format;            // how its template writes calls of tools: "hermes", "llama3", ...; "": none
+};
+
+enum class TextFinish : uint8_t { kStop, kLength, kCancelled, kTimeout };
+
+struct TextRequest {
+  std::vector<int32_t> prompt;
+  sample::SamplingParams params;
+  int32_t choices = 1;
+  bool prompt_logprobs = false;
+  int32_t priority = 0;
+  int64_t timeout_us = 0;  // 0: none
+  std::string user;
+  std::string adapter;
+};
+
+// As llm::Output; the two differ in nothing but what they may know.
+struct TextOutput {
+  int32_t choice = 0;
+  int32_t token = -1;
+  std::string text;
+  sample::SampleResult sample;
+  bool is_last = false;
+  TextFinish finish = TextFinish::kStop;
+  Status status;
+  int64_t prompt_tokens = 0, reused_tokens = 0, answer_tokens = 0;
+  std::vector<sample::SampleResult> prompt;
+};
+
+// Called on a thread of the model's; must return soon.
+using TextSink = std::function<void(TextOutput&&)>;
+
+struct Embedding {
+  std::vector<float> values;
+  int64_t tokens = 0;
+};
+
+// Thread-safe.
+class TextModel {
+ public:
+  virtual ~TextModel() = default;
+  virtual const ModelCard& card() const = 0;
+
+  virtual std::vector<int32_t> tokenize(std::string_view text, bool add_special, bool parse_special) const = 0;
+  // kInvalidArgument for a token outside the vocabulary.
+  virtual Result<std::string> detokenize(std::span<const int32_t> tokens) const = 0;
+  // The bytes a token stands for, as log-probabilities print them; special tokens by their name.
+  virtual std::string token_text(int32_t token) const = 0;
+  // The prompt of a chat: OpenAI's messages and tools as JSON, through the model's template, ready to be answered.
+  // kInvalidArgument: what the template says; kUnsupported: there is no template.
+  virtual Result<std::vector<int32_t>> chat_prompt(std::string_view messages_json, std::string_view tools_json,
+                                                   bool add_generation_prompt) const = 0;
+
+  // Errors as llm::Executor::enqueue; nothing is called back then. The id is for cancel().
+  virtual Result<uint64_t> generate(TextRequest request, TextSink sink) = 0;
+  virtual void cancel(uint64_t id) = 0;
+
+  // Blocks while the model works. kUnsupported where the card does not offer it; kInvalidArgument: text too long.
+  virtual Result<std::vector<Embedding>> embed(std::span<const std::string> texts) = 0;
+  virtual Result<std::vector<float>> rerank(std::string_view query, std::span<const std::string> documents) = 0;
+};
+
+}  // namespace nereid::server
