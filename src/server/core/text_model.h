@@ -65,6 +65,14 @@ struct Embedding {
   int64_t tokens = 0;
 };
 
+// What a chat is made of, as JSON texts (views that live during the call); the order of keys is what templates print.
+struct ChatInput {
+  std::string_view messages;   // an array as OpenAI's, contents as strings, arguments of calls as objects
+  std::string_view tools;      // an array as OpenAI's; "": none
+  std::string_view variables;  // an object of more names for the template (enable_thinking, ...); "": none
+  bool add_generation_prompt = true;
+};
+
 // Thread-safe.
 class TextModel {
  public:
@@ -76,10 +84,9 @@ class TextModel {
   virtual Result<std::string> detokenize(std::span<const int32_t> tokens) const = 0;
   // The bytes a token stands for, as log-probabilities print them; special tokens by their name.
   virtual std::string token_text(int32_t token) const = 0;
-  // The prompt of a chat: OpenAI's messages and tools as JSON, through the model's template, ready to be answered.
-  // kInvalidArgument: what the template says; kUnsupported: there is no template.
-  virtual Result<std::vector<int32_t>> chat_prompt(std::string_view messages_json, std::string_view tools_json,
-                                                   bool add_generation_prompt) const = 0;
+  // The prompt of a chat, through the model's template, ready to be answered. kInvalidArgument: what the template says;
+  // kUnsupported: there is no template.
+  virtual Result<std::vector<int32_t>> chat_prompt(const ChatInput& chat) const = 0;
 
   // Errors as llm::Executor::enqueue; nothing is called back then. The id is for cancel().
   virtual Result<uint64_t> generate(TextRequest request, TextSink sink) = 0;
