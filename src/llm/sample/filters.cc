@@ -1,87 +1,126 @@
 // SPDX-License-Identifier: Apache-2.0
-// The steps that drop tokens, and temperature.
+// The steps that drop tokens by their probabilities. None sorts more than it must, none allocates after its first call.
 #include <algorithm>
 #include <array>
 #include <cmath>
 
+#include "llm/sample/portable_math.h"
 #include "llm/sample/steps.h"
 
 namespace nereid::sample {
+namespace {
 
-void keep_top_k(const SamplingParams& params, Candidates& c) {
-  const auto k = static_cast<size_t>(params.top_k);
+// Keeps the items of the smallest keys (c.keys, >= 0; of equal ones the better candidate) until their weights
+// (c.weights) reach `wanted`, or where `beyond` pass it; one at least. A histogram over the keys finds where the border
+// lies; only the items of that bin are sorted, those before it stay in whatever their order.
+void keep_until(Candidates& c, double wanted, bool beyond) {
+  constexpr size_t kBins = 1024;
+  constexpr float kBinsPerUnit = 16;
+  auto bin_of = [](float key) {
+    const float bin = key * kBinsPerUnit;
+    return bin < kBins - 1 ? static_cast<size_t>(bin) : kBins - 1;
+  };
+  auto is_enough = [&](double sum) { return beyond ? sum > wanted : sum >= wanted; };
+  std::array<double, kBins> mass{};
+  for (size_t i = 0; i < c.items.size(); ++i) mass[bin_of(c.keys[i])] += c.weights[i];
+  size_t border = 0;
+  double sum = 0;
+  while (border + 1 < kBins && !is_enough(sum + mass[border])) sum += mass[border++];
+  // The items at the border: key in `logit`, place in `token`, so that one sort serves every key.
+  c.border.clear();
+  size_t before = 0;
+  for (size_t i = 0; i < c.items.size(); ++i) {
+    const size_t bin = bin_of(c.keys[i]);
+    before += bin < border ? 1 : 0;
+    if (bin == border) c.border.push_back({static_cast<int32_t>(i), c.keys[i]});
+  }
+  std::sort(c.border.begin(), c.border.end(), [&](const Candidate& a, const Candidate& b) {
+    if (a.logit != b.logit) return a.logit < b.logit;
+    return is_better(c.items[static_cast<size_t>(a.token)], c.items[static_cast<size_t>(b.token)]);
+  });
+  size_t taken = 0;
+  while (taken < c.border.size() && (before + taken == 0 || !is_enough(sum)))
+    sum += c.weights[static_cast<size_t>(c.border[taken++].token)];
+  for (size_t i = 0; i < taken; ++i) {
+    const Candidate& item = c.items[static_cast<size_t>(c.border[i].token)];
+    c.border[i] = item;
+  }
+  size_t kept = 0;
+  for (size_t i = 0; i < c.items.size(); ++i) {
+    if (bin_of(c.keys[i]) < border) c.items[kept++] = c.items[i];
+  }
+  c.items.resize(kept);
+  c.items.insert(c.items.end(), c.border.begin(), c.border.begin() + static_cast<std::ptrdiff_t>(taken));
+  c.is_sorted = false;
+}
+
+}  // namespace
+
+void keep_top_k(const ChainContext& chain, Candidates& c) {
+  const auto k = static_cast<size_t>(chain.params.top_k);
   if (k >= c.items.size()) return;
   sort_best(c, k);
   c.items.resize(k);
   c.is_sorted = true;
 }
 
-// Nucleus sampling (Holtzman et al. 2020): the best tokens until they reach p together. A histogram over the logits
-// finds where the border lies; only the tokens of that bin are sorted, all above it are in whatever their order.
-void keep_top_p(const SamplingParams& params, Candidates& c) {
-  constexpr size_t kBins = 1024;
-  constexpr float kBinsPerUnit = 16;
+// Nucleus sampling (Holtzman et al. 2020): the best tokens until they reach p together.
+void keep_top_p(const ChainContext& chain, Candidates& c) {
+  const double wanted = weigh(c) * chain.params.top_p;
+  if (c.is_sorted) {
+    size_t kept = 0;
+    double sum = 0;
+    while (kept < c.items.size() && (kept == 0 || sum < wanted)) sum += c.weights[kept++];
+    c.items.resize(kept);
+    return;
+  }
   const float best = best_logit(c);
-  const double wanted = weigh(c) * params.top_p;
-  auto bin_of = [&](const Candidate& x) {
-    const float distance = (best - x.logit) * kBinsPerUnit;
-    return distance < kBins - 1 ? static_cast<size_t>(distance) : kBins - 1;
-  };
-  std::array<double, kBins> mass{};
-  for (size_t i = 0; i < c.items.size(); ++i) mass[bin_of(c.items[i])] += c.weights[i];
-  size_t border = 0;
-  double sum = 0;
-  while (border + 1 < kBins && sum + mass[border] < wanted) sum += mass[border++];
-  size_t kept = 0;
-  std::vector<Candidate> at_border;
-  for (const Candidate& x : c.items) {
-    const size_t bin = bin_of(x);
-    if (bin < border) c.items[kept++] = x;
-    if (bin == border) at_border.push_back(x);
-  }
-  c.items.resize(kept);
-  std::sort(at_border.begin(), at_border.end(), is_better);
-  for (const Candidate& x : at_border) {
-    if (!c.items.empty() && sum >= wanted) break;
-    sum += exp_of(x.logit - best);
-    c.items.push_back(x);
-  }
-  c.is_sorted = border == 0;
+  c.keys.resize(c.items.size());
+  for (size_t i = 0; i < c.items.size(); ++i) c.keys[i] = best - c.items[i].logit;
+  keep_until(c, wanted, false);
 }
 
 // p_i >= min_p * p_max, as a bound on logits: no exponentials, no sorting.
-void keep_min_p(const SamplingParams& params, Candidates& c) {
-  const float bound = best_logit(c) + std::log(params.min_p);
+void keep_min_p(const ChainContext& chain, Candidates& c) {
+  const float bound = best_logit(c) + static_cast<float>(stable_log(chain.params.min_p));
   std::erase_if(c.items, [&](const Candidate& x) { return !(x.logit >= bound); });
 }
 
-// Locally typical sampling (Meister et al. 2022): the tokens whose surprise is nearest to the entropy, until they reach
+// Locally typical sampling (Meister et al. 2022): the tokens whose surprise is nearest to the entropy, until they pass
 // p.
-void keep_typical(const SamplingParams& params, Candidates& c) {
-  sort_best(c, c.items.size());  // ties in typicality go to the likelier token
+void keep_typical(const ChainContext& chain, Candidates& c) {
   const double sum = weigh(c);
-  const double log_sum = std::log(sum);
+  const double log_sum = stable_log(sum);
   const float best = best_logit(c);
   auto surprise = [&](const Candidate& x) { return log_sum - (static_cast<double>(x.logit) - best); };
   double entropy = 0;
   for (size_t i = 0; i < c.items.size(); ++i) {
     if (c.weights[i] > 0) entropy += c.weights[i] / sum * surprise(c.items[i]);
   }
-  std::stable_sort(c.items.begin(), c.items.end(), [&](const Candidate& a, const Candidate& b) {
-    return std::abs(surprise(a) - entropy) < std::abs(surprise(b) - entropy);
-  });
-  double reached = 0;
-  size_t i = 0;
-  while (i < c.items.size() && (i == 0 || reached <= params.typical_p)) {
-    reached += exp_of(c.items[i].logit - best) / sum;
-    ++i;
-  }
-  c.items.resize(i);
-  c.is_sorted = false;
+  c.keys.resize(c.items.size());
+  for (size_t i = 0; i < c.items.size(); ++i) c.keys[i] = static_cast<float>(std::abs(surprise(c.items[i]) - entropy));
+  keep_until(c, sum * chain.params.typical_p, true);
 }
 
-void apply_temperature(const SamplingParams& params, Candidates& c) {
-  for (Candidate& x : c.items) x.logit /= params.temperature;
+// Top-n-sigma (Tang et al. 2024): logits within n standard deviations of the greatest.
+void keep_top_n_sigma(LogitContext& c) {
+  double sum = 0;
+  size_t count = 0;
+  for (float l : c.logits) {
+    const bool counts = l > -std::numeric_limits<float>::infinity();
+    sum += counts ? l : 0;
+    count += counts ? 1 : 0;
+  }
+  if (count == 0) return;
+  const double mean = sum / static_cast<double>(count);
+  double squares = 0;
+  for (float l : c.logits) {
+    const double d = l > -std::numeric_limits<float>::infinity() ? l - mean : 0;
+    squares += d * d;
+  }
+  const double sigma = std::sqrt(squares / static_cast<double>(count));
+  const double bound = max_of(c.logits) - c.params.top_n_sigma * sigma;
+  for (float& l : c.logits) l = l >= bound ? l : -std::numeric_limits<float>::infinity();
 }
 
 }  // namespace nereid::sample

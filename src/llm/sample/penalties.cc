@@ -13,7 +13,7 @@ void apply_penalties(LogitContext& c) {
   if (p.penalty_last_n >= 0 && seen.size() > static_cast<size_t>(p.penalty_last_n)) {
     seen = seen.last(static_cast<size_t>(p.penalty_last_n));
   }
-  std::vector<int32_t>& tokens = *c.scratch;
+  std::vector<int32_t>& tokens = c.scratch->tokens;
   tokens.assign(seen.begin(), seen.end());
   std::sort(tokens.begin(), tokens.end());
   for (size_t i = 0; i < tokens.size();) {

@@ -24,9 +24,12 @@ constexpr PhiloxBlock philox(PhiloxBlock counter, std::array<uint32_t, 2> key) {
   return counter;
 }
 
+// Independent sequences of one seed: what each is drawn for.
+enum Stream : uint32_t { kTokenStream = 0, kXtcStream = 1, kAcceptStream = 2, kResidualStream = 3 };
+
 // Uniform in [0, 1), 53 bits.
-constexpr double uniform(uint64_t seed, uint64_t n) {
-  const PhiloxBlock r = philox({static_cast<uint32_t>(n), static_cast<uint32_t>(n >> 32), 0, 0},
+constexpr double uniform(uint64_t seed, uint64_t n, uint32_t stream = kTokenStream) {
+  const PhiloxBlock r = philox({static_cast<uint32_t>(n), static_cast<uint32_t>(n >> 32), stream, 0},
                                {static_cast<uint32_t>(seed), static_cast<uint32_t>(seed >> 32)});
   const uint64_t bits = (uint64_t{r[0]} << 32 | r[1]) >> 11;
   return static_cast<double>(bits) * 0x1.0p-53;

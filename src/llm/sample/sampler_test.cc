@@ -315,7 +315,7 @@ TEST(SamplingChain, leaves_the_tokens_and_probabilities_that_numpy_finds) {
     }
     auto logits = row["logits"].get<std::vector<float>>();
     const auto history = row["history"].get<std::vector<int32_t>>();
-    std::vector<int32_t> scratch;
+    StepScratch scratch;
     LogitContext context{params, logits, history, {}, 0, &scratch};
     for (const LogitStep& step : logit_steps()) {
       if (step.is_active(params)) step.apply(context);
@@ -323,7 +323,7 @@ TEST(SamplingChain, leaves_the_tokens_and_probabilities_that_numpy_finds) {
     Candidates c;
     for (size_t i = 0; i < logits.size(); ++i) c.items.push_back({static_cast<int32_t>(i), logits[i]});
     for (const CandidateStep& step : candidate_steps()) {
-      if (step.is_active(params)) step.apply(params, c);
+      if (step.is_active(params)) step.apply({params}, c);
     }
     sort_best(c, c.items.size());
     const double sum = weigh(c);

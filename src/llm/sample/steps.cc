@@ -7,18 +7,28 @@
 namespace nereid::sample {
 namespace {
 
+using P = const SamplingParams&;
+using enum LogitStepKind;
+
 constexpr LogitStep kLogitSteps[] = {
-    {"logit_bias", [](const SamplingParams& p) { return !p.logit_bias.empty(); }, apply_bias},
-    {"penalties", [](const SamplingParams& p) { return p.has_penalties(); }, apply_penalties},
-    {"end_tokens", [](const SamplingParams& p) { return p.ignore_eos != 0 || p.min_tokens > 0; }, ban_end_tokens},
+    {"logit_bias", kChange, [](P p) { return !p.logit_bias.empty(); }, apply_bias},
+    {"allowed_token_ids", kChange, [](P p) { return !p.allowed_token_ids.empty(); }, allow_only},
+    {"bad_token_ids", kChange, [](P p) { return !p.bad_token_ids.empty(); }, ban_bad_tokens},
+    {"bad_words", kChange, [](P p) { return !p.bad_words.empty(); }, ban_bad_words},
+    {"end_tokens", kSoft, [](P p) { return p.ignore_eos != 0 || p.min_tokens > 0; }, ban_end_tokens},
+    {"no_repeat_ngram_size", kSoft, [](P p) { return p.no_repeat_ngram_size > 0; }, ban_repeated_ngrams},
+    {"penalties", kChange, [](P p) { return p.has_penalties(); }, apply_penalties},
+    {"dry", kChange, [](P p) { return p.has_dry(); }, apply_dry},
+    {"top_n_sigma", kFilter, [](P p) { return p.top_n_sigma > 0.0F && p.mirostat == 0; }, keep_top_n_sigma},
 };
 
 constexpr CandidateStep kCandidateSteps[] = {
-    {"top_k", true, [](const SamplingParams& p) { return p.top_k > 0; }, keep_top_k},
-    {"typical_p", true, [](const SamplingParams& p) { return p.typical_p < 1.0F; }, keep_typical},
-    {"top_p", true, [](const SamplingParams& p) { return p.top_p < 1.0F; }, keep_top_p},
-    {"min_p", true, [](const SamplingParams& p) { return p.min_p > 0.0F; }, keep_min_p},
-    {"temperature", false, [](const SamplingParams& p) { return p.temperature != 1.0F; }, apply_temperature},
+    {"top_k", true, [](P p) { return p.top_k > 0; }, keep_top_k},
+    {"typical_p", true, [](P p) { return p.typical_p < 1.0F; }, keep_typical},
+    {"top_p", true, [](P p) { return p.top_p < 1.0F; }, keep_top_p},
+    {"min_p", true, [](P p) { return p.min_p > 0.0F; }, keep_min_p},
+    {"xtc", true, [](P p) { return p.xtc_probability > 0.0F && p.xtc_threshold <= 0.5F; }, leave_out_top_choices},
+    {"temperature", false, [](P p) { return p.temperature != 1.0F || p.dynatemp_range > 0.0F; }, apply_temperature},
 };
 
 }  // namespace
