@@ -1,0 +1,294 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "server/net/server.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <condition_variable>
+#include <cstring>
+#include <ctime>
+#include <mutex>
+#include <thread>
+#include <unordered_map>
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "server/net/connection.h"
+#include "server/net/listen.h"
+#include "server/net/response_text.h"
+#include "server/net/worker_pool.h"
+
+namespace nereid::server::net {
+namespace {
+
+constexpr int64_t kMs = 1'000'000;
+constexpr int64_t kSweepMs = 100;      // deadlines are met at most so late
+constexpr int64_t kFlushMs = 1'000;    // for the last bytes at the end
+constexpr int64_t kSpareFiles = 128;   // descriptors that are no connections
+constexpr int64_t kMaxRefusals = 128;  // connections that are told that there are too many, at one time
+constexpr size_t kScratchBytes = 64 << 10;
+
+class HttpServer;
+
+// A loop with its thread and its connections.
+class Reactor final : public ConnectionHost {
+ public:
+  explicit Reactor(HttpServer& server);
+  void start();
+  // The thread has ended when it returns.
+  void stop();
+  void add(int fd);
+  void each(const std::function<void(Connection&)>& visit);
+
+  void forget(Connection& connection) override;
+  void expect_by(int64_t at_ns) override;
+  std::span<char> scratch() override { return scratch_; }
+  std::string_view date() override;
+  void run_on_worker(std::function<void()> task) override;
+  std::shared_ptr<Loop> loop() override { return loop_; }
+
+ private:
+  void sweep();
+  HttpServer& server_;
+  std::shared_ptr<Loop> loop_ = Loop::make();
+  std::unordered_map<Connection*, std::shared_ptr<Connection>> connections_;
+  std::vector<char> scratch_ = std::vector<char>(kScratchBytes);
+  int64_t timer_at_ns_ = Connection::kNever;
+  std::string date_;
+  int64_t date_s_ = 0;
+  std::thread thread_;
+};
+
+class HttpServer final : public Server {
+ public:
+  explicit HttpServer(ServerOptions options) : options_(std::move(options)) {}
+  ~HttpServer() override;
+  Status open();
+
+  const std::string& url() const override { return url_; }
+  int port() const override { return port_; }
+  ServerStats stats() const override;
+  bool drain() override;
+  bool is_draining() const override { return is_draining_.load(); }
+
+ private:
+  friend class Reactor;
+  struct Door {
+    std::unique_ptr<Watch> watch;
+    std::string unix_path;
+  };
+  void accept_some(Door& door);
+  void close_doors();
+  bool wait_until(int64_t deadline_ns, const std::function<bool()>& done);
+  void on_every_loop(const std::function<void(Connection&)>& visit);
+
+  ServerOptions options_;
+  std::string url_;
+  int port_ = 0;
+  int64_t most_connections_ = 0;
+  std::atomic<bool> is_draining_{false};
+  std::atomic<int64_t> connections_{0}, requests_running_{0}, body_bytes_{0}, total_{0}, refused_{0}, refusing_{0};
+  std::unique_ptr<WorkerPool> workers_;
+  std::vector<std::unique_ptr<Reactor>> reactors_;
+  std::vector<std::unique_ptr<Door>> doors_;
+  size_t next_reactor_ = 0;
+};
+
+Reactor::Reactor(HttpServer& server) : server_(server) {
+  settings = &server.options_.settings;
+  router = &server.options_.router;
+  on_done = &server.options_.on_done;
+  is_draining = &server.is_draining_;
+  requests_running = &server.requests_running_;
+  body_bytes = &server.body_bytes_;
+}
+
+void Reactor::start() {
+  thread_ = std::thread([this] {
+    block_signals();
+    loop_->run();
+  });
+}
+
+void Reactor::stop() {
+  loop_->post([this] {
+    each([](Connection& one) { one.close(); });
+    loop_->stop();
+  });
+  if (thread_.joinable()) thread_.join();
+}
+
+void Reactor::add(int fd) {
+  const bool is_refused = server_.connections_.load() >= server_.most_connections_;
+  if (is_refused) ++server_.refused_;
+  if (server_.connections_.load() >= server_.most_connections_ + kMaxRefusals || server_.is_draining_.load()) {
+    ::close(fd);
+    return;
+  }
+  ++server_.connections_;
+  ++server_.total_;
+  const int on = 1;
+  ::setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
+  ::setsockopt(fd, SOL_SOCKET, SO_KEEPALIVE, &on, sizeof(on));
+  auto connection = std::make_shared<Connection>(*this, peer_name(fd), is_refused);
+  connections_.emplace(connection.get(), connection);
+  auto transport = server_.options_.tls != nullptr ? server_.options_.tls->accept(fd) : plain_transport(fd);
+  if (!connection->begin(fd, std::move(transport))) forget(*connection);
+}
+
+void Reactor::each(const std::function<void(Connection&)>& visit) {
+  std::vector<std::shared_ptr<Connection>> all;
+  for (const auto& one : connections_) all.push_back(one.second);
+  for (const std::shared_ptr<Connection>& one : all) visit(*one);
+}
+
+void Reactor::forget(Connection& connection) {
+  if (connections_.erase(&connection) > 0) --server_.connections_;
+}
+
+void Reactor::expect_by(int64_t at_ns) {
+  if (at_ns >= timer_at_ns_) return;
+  timer_at_ns_ = std::max(at_ns, now_ns() + kSweepMs * kMs);
+  loop_->set_timer(timer_at_ns_, [this] { sweep(); });
+}
+
+void Reactor::sweep() {
+  const int64_t now = now_ns();
+  std::vector<std::shared_ptr<Connection>> due;
+  int64_t next = Connection::kNever;
+  for (const auto& [raw, one] : connections_) {
+    if (one->deadline_ns() <= now) {
+      due.push_back(one);
+    } else {
+      next = std::min(next, one->deadline_ns());
+    }
+  }
+  timer_at_ns_ = Connection::kNever;
+  if (next != Connection::kNever) expect_by(next);
+  for (const std::shared_ptr<Connection>& one : due) one->on_deadline(now);
+}
+
+std::string_view Reactor::date() {
+  const auto now_s = static_cast<int64_t>(std::time(nullptr));
+  if (now_s != date_s_) {
+    date_s_ = now_s;
+    date_ = http_date(now_s);
+  }
+  return date_;
+}
+
+void Reactor::run_on_worker(std::function<void()> task) {
+  server_.workers_->run(std::move(task));
+}
+
+Status HttpServer::open() {
+  const Settings& s = options_.settings;
+  NEREID_RETURN_IF_ERROR(check(s));
+  NEREID_TRY(std::vector<Listener> listeners, listen_on(options_.host, options_.port, static_cast<int>(s.backlog)));
+  const int64_t files = raise_open_files(s.max_connections + kMaxRefusals + kSpareFiles);
+  most_connections_ = std::max<int64_t>(1, std::min(s.max_connections, files - kMaxRefusals - kSpareFiles));
+  if (most_connections_ < s.max_connections)
+    log_info("at most {} connections: the system lets this process open {} files", most_connections_, files);
+  const bool is_unix = !listeners[0].unix_path.empty();
+  port_ = listeners[0].port;
+  url_ = is_unix ? listeners[0].url_host
+                 : fmt::format("{}://{}:{}", options_.tls != nullptr ? "https" : "http", listeners[0].url_host, port_);
+  workers_ = std::make_unique<WorkerPool>(static_cast<int>(s.worker_threads));
+  for (int64_t i = 0; i < s.loop_threads; ++i) reactors_.push_back(std::make_unique<Reactor>(*this));
+  for (Listener& listener : listeners) {
+    auto door = std::make_unique<Door>();
+    Door* const raw = door.get();
+    const int fd = ::fcntl(listener.fd.get(), F_DUPFD_CLOEXEC, 0);
+    door->watch = fd < 0 ? nullptr : reactors_[0]->loop()->watch(fd, [this, raw] { accept_some(*raw); });
+    if (door->watch == nullptr) return unavailable("the system has no room for one more descriptor");
+    door->unix_path = listener.unix_path;
+    door->watch->want_read();
+    doors_.push_back(std::move(door));
+  }
+  for (const auto& reactor : reactors_) reactor->start();
+  return Status::ok();
+}
+
+void HttpServer::accept_some(Door& door) {
+  constexpr int kAtOnce = 64;
+  for (int i = 0; i < kAtOnce; ++i) {
+    const int fd = ::accept4(door.watch->fd(), nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC);
+    if (fd < 0) {
+      if (errno == EINTR || errno == ECONNABORTED) continue;
+      if (errno == EAGAIN || errno == EWOULDBLOCK) break;
+      // No descriptors or no memory: the waiting connections wait on, and this thread does not spin meanwhile.
+      warn_once("accept", "connections cannot be accepted at the moment: {}", std::strerror(errno));
+      std::this_thread::sleep_for(std::chrono::milliseconds(20));
+      break;
+    }
+    Reactor& reactor = *reactors_[next_reactor_++ % reactors_.size()];
+    if (&reactor == reactors_[0].get()) {
+      reactor.add(fd);
+    } else {
+      reactor.loop()->post([&reactor, fd] { reactor.add(fd); });
+    }
+  }
+  door.watch->want_read();
+}
+
+ServerStats HttpServer::stats() const {
+  return {.connections = connections_.load(),
+          .requests_running = requests_running_.load(),
+          .connections_total = total_.load(),
+          .connections_refused = refused_.load()};
+}
+
+void HttpServer::close_doors() {
+  reactors_[0]->loop()->post([this] {
+    for (const auto& door : doors_) {
+      door->watch->close();
+      if (!door->unix_path.empty()) ::unlink(door->unix_path.c_str());
+    }
+  });
+}
+
+void HttpServer::on_every_loop(const std::function<void(Connection&)>& visit) {
+  for (const auto& reactor : reactors_) reactor->loop()->post([r = reactor.get(), visit] { r->each(visit); });
+}
+
+bool HttpServer::wait_until(int64_t deadline_ns, const std::function<bool()>& done) {
+  constexpr auto kStep = std::chrono::milliseconds(10);
+  while (!done()) {
+    if (now_ns() >= deadline_ns) return false;
+    std::this_thread::sleep_for(kStep);
+  }
+  return true;
+}
+
+bool HttpServer::drain() {
+  if (is_draining_.exchange(true)) return true;
+  close_doors();
+  on_every_loop([](Connection& one) { one.drain(); });
+  const auto nothing_runs = [this] { return requests_running_.load() == 0; };
+  const bool in_time = wait_until(now_ns() + options_.settings.drain_timeout_ms * kMs, nothing_runs);
+  on_every_loop([](Connection& one) { one.cut_off(); });
+  wait_until(now_ns() + kFlushMs * kMs, [this] { return connections_.load() == 0; });
+  return in_time;
+}
+
+HttpServer::~HttpServer() {
+  if (reactors_.empty()) return;
+  if (!is_draining_.exchange(true)) close_doors();
+  for (const auto& reactor : reactors_) reactor->stop();
+  // Handlers at work have learnt that nobody waits; the loops stay until they have let go of their responders.
+  workers_.reset();
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Server>> Server::start(ServerOptions options) {
+  auto server = std::make_unique<HttpServer>(std::move(options));
+  NEREID_RETURN_IF_ERROR(server->open());
+  return std::unique_ptr<Server>(std::move(server));
+}
+
+}  // namespace nereid::server::net

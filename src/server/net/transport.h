@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+// Bytes in and out of a non-blocking socket, in the clear or through TLS; one connection's, on its loop's thread.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "base/status.h"
+
+namespace nereid::server::net {
+
+enum class Io { kDone, kWantRead, kWantWrite, kEnd, kBroken };
+
+class Transport {
+ public:
+  virtual ~Transport() = default;
+  virtual Io handshake() = 0;
+  // kDone: `*count` bytes, at least one. kEnd: the peer will send nothing more.
+  virtual Io read(char* bytes, size_t most, size_t* count) = 0;
+  virtual Io write(std::string_view bytes, size_t* count) = 0;
+  // Tells the peer that nothing more comes.
+  virtual void end_writes() = 0;
+};
+
+// The descriptor stays the caller's.
+std::unique_ptr<Transport> plain_transport(int fd);
+
+struct TlsOptions {
+  std::string certificate_path;  // PEM, the server's own first, then those between it and the root
+  std::string key_path;          // PEM
+  std::string client_ca_path;    // PEM; "": clients need no certificate
+};
+
+// Certificates and keys, read once. At least TLS 1.2; a renegotiation is refused.
+class TlsContext {
+ public:
+  // kNotFound or kInvalidArgument: what cannot be read, or does not belong together.
+  static Result<std::shared_ptr<TlsContext>> make(const TlsOptions& options);
+  virtual ~TlsContext() = default;
+  // nullptr where there is no memory for it.
+  virtual std::unique_ptr<Transport> accept(int fd) = 0;
+};
+
+}  // namespace nereid::server::net
