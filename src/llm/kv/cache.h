@@ -54,9 +54,9 @@ struct Opened {
 };
 
 struct Match {
-  int32_t tokens = 0;  // that open() would reuse, had it pages enough
-  int32_t pages = 0;   // whole pages among them that are on the device and in nobody's use: they stop being available()
-  int32_t new_pages = 0;  // that open() would take: for what is in host memory and for a beginning to copy
+  int32_t tokens = 0;        // that open() would reuse, had it pages enough
+  int32_t shared_pages = 0;  // whole pages among them that are on the device: they need no new page
+  int32_t idle_pages = 0;    // of these, in nobody's use until now: they stop being available()
 };
 
 struct CacheCounts {
@@ -109,8 +109,8 @@ class Cache {
   int32_t available() const;  // pages that append() can get: free, and cached
   // Pages that append() of so many tokens takes.
   int32_t pages_for(SequenceId sequence, int32_t tokens) const;
-  // Pages of a whole sequence so long at its largest, by itself.
-  int32_t pages_of_length(int64_t tokens) const;
+  // The most pages that a sequence so long ever holds when it is appended to by at most `at_once` tokens.
+  int32_t pages_of_length(int64_t tokens, int32_t at_once) const;
   CacheCounts counts() const;
 
   // Drops what nobody uses, of one key (an adapter that is unloaded) or of all.
@@ -123,6 +123,7 @@ class Cache {
  private:
   Cache();
   struct Impl;
+  struct Auditor;
   std::unique_ptr<Impl> impl_;
 };
 
