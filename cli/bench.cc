@@ -131,12 +131,12 @@ int bench_command(Arguments args) {
   const Result<std::vector<BenchCase>> cases = cases_of(a);
   if (!cases.is_ok()) return fail(cases.status());
   const llm::LoadOptions options = BenchRunner::load_options(*cases);
-  a.load.context = options.context_tokens;
+  a.load.open.context = options.context_tokens;
 
   std::vector<BenchReport> reports;
   std::string profiles;
   for (const int threads : a.threads) {
-    a.load.threads = threads;
+    a.load.open.threads = threads;
     ExitCode code = kDone;
     reset_peak_memory();
     std::optional<LoadedModel> loaded = load_model(a.load, options, &code);

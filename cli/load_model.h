@@ -3,38 +3,25 @@
 // weights, and what the user has to be told about them.
 #pragma once
 
-#include <memory>
 #include <optional>
 #include <string>
 
-#include "base/thread_pool.h"
 #include "cli/command.h"
-#include "llm/run/language_model.h"
+#include "llm/run/open_model.h"
 
 namespace nereid::cli {
 
 struct LoadArguments {
   std::string model;  // path or name
   std::string device = "cpu";
-  std::string isa;      // "": the best there is, or $NEREID_ISA
-  int threads = 0;      // 0: all usable CPUs
-  int64_t context = 0;  // 0: the model's, at most 8192
-  bool strict = false;  // a reference fallback is an error
-  bool exact = false;   // no rounding of activations (compile/build_engine.h)
-  bool quiet = false;   // warnings and errors only
+  llm::OpenOptions open;
+  bool quiet = false;  // warnings and errors only
 };
 
 // MODEL, --device, --isa, --threads, --context, --strict, --quiet.
 void add_load_options(CLI::App& app, LoadArguments& args);
 
-struct LoadedModel {
-  std::string path;  // of the model
-  Isa isa = Isa::baseline;
-  std::unique_ptr<ThreadPool> pool;
-  std::unique_ptr<llm::LanguageModel> model;
-  bool was_built = false;  // packed in this call
-  double load_ms = 0;      // from the path to a model that can step
-};
+using LoadedModel = llm::OpenedModel;
 
 // Prints warnings and the model's notes to stderr. `options` carries what the command needs beyond the arguments
 // (sequences, step size, outputs); its isa and context_tokens are filled in here.

@@ -43,6 +43,23 @@ Result<chat::ChatTemplate> choose_template(const LanguageModel& model, const std
   return chat::ChatTemplate::parse(std::move(source).value()).with(choice);
 }
 
+Result<std::vector<int32_t>> chat_prompt(const token::Tokenizer& tokenizer, const chat::ChatTemplate& chat_template,
+                                         const ChatTexts& chat) {
+  chat::RenderInput input{.add_generation_prompt = chat.add_generation_prompt,
+                          .bos_token = token_text(tokenizer, tokenizer.bos_id()),
+                          .eos_token = token_text(tokenizer, tokenizer.eos_id())};
+  NEREID_TRY(const chat::OrderedJson messages, chat::parse_ordered_json(chat.messages).with("messages"));
+  NEREID_TRY(input.messages, chat::normalize_messages(messages));
+  if (!chat.tools.empty()) {
+    NEREID_TRY(input.tools, chat::parse_ordered_json(chat.tools).with("tools"));
+  }
+  if (!chat.variables.empty()) {
+    NEREID_TRY(input.variables, chat::parse_ordered_json(chat.variables).with("the template's variables"));
+  }
+  NEREID_TRY(const std::string text, chat_template.render(input));
+  return tokenizer.encode_checked(text, {.add_special = false, .parse_special = true});
+}
+
 Conversation::Conversation(const token::Tokenizer& tokenizer, chat::ChatTemplate chat_template)
     : tokenizer_(tokenizer), template_(std::move(chat_template)) {}
 

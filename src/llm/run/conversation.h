@@ -20,6 +20,17 @@ std::optional<std::string> token_text(const token::Tokenizer& tokenizer, int32_t
 // kNotFound: the model has none and nothing was chosen; the sentence names what can be.
 Result<chat::ChatTemplate> choose_template(const LanguageModel& model, const std::string& choice = "");
 
+// A whole conversation as JSON texts: views that live during the call.
+struct ChatTexts {
+  std::string_view messages;   // an array as OpenAI's, contents as strings, arguments of calls as objects
+  std::string_view tools;      // an array as OpenAI's; "": none
+  std::string_view variables;  // an object of more names for the template; "": none
+  bool add_generation_prompt = true;
+};
+// Its prompt. Any thread. kInvalidArgument: no JSON of that kind, or what the template says.
+Result<std::vector<int32_t>> chat_prompt(const token::Tokenizer& tokenizer, const chat::ChatTemplate& chat_template,
+                                         const ChatTexts& chat);
+
 // Not thread-safe. The tokenizer must outlive it.
 class Conversation {
  public:

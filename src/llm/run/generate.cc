@@ -5,7 +5,7 @@
 #include <numeric>
 
 #include "base/clock.h"
-#include "llm/sample/stop_matcher.h"
+#include "llm/run/answer.h"
 
 namespace nereid::llm {
 namespace {
@@ -18,25 +18,7 @@ double per_second(int64_t count, double ms) {
   return count > 0 && ms > 0 ? static_cast<double>(count) * 1e3 / ms : 0;
 }
 
-// From tokens to text that is certain: whole characters, and nothing that may yet become a stop text.
-class AnswerText {
- public:
-  AnswerText(const token::Tokenizer& tokenizer, std::vector<std::string> stops)
-      : characters_(tokenizer), stops_(std::move(stops)) {
-    characters_.continue_text();
-  }
-  std::string push(int32_t token) { return stops_.push(characters_.push(token)); }
-  bool is_stopped() const { return stops_.is_stopped(); }
-  std::string finish() {
-    if (is_stopped()) return "";
-    std::string rest = stops_.push(characters_.flush());
-    return is_stopped() ? rest : rest + stops_.finish();
-  }
-
- private:
-  token::IncrementalDetokenizer characters_;
-  sample::StopMatcher stops_;
-};
+}  // namespace
 
 Status check_prompt(std::span<const int32_t> prompt, const LanguageModel& model) {
   if (prompt.empty()) return invalid_argument("the prompt is empty, and the model adds no token that begins a text");
@@ -49,18 +31,10 @@ Status check_prompt(std::span<const int32_t> prompt, const LanguageModel& model)
   return Status::ok();
 }
 
-}  // namespace
-
-std::string_view finish_reason_name(FinishReason reason) {
-  switch (reason) {
-    case FinishReason::kStop:
-      return "stop";
-    case FinishReason::kLength:
-      return "length";
-    case FinishReason::kCancelled:
-      return "cancelled";
-  }
-  return "";
+int64_t answer_limit(const LanguageModel& model, std::span<const int32_t> prompt,
+                     const sample::SamplingParams& params) {
+  // The last token is drawn, but never run: it needs no place in the context.
+  return std::min<int64_t>(params.max_tokens, model.context_tokens() - static_cast<int64_t>(prompt.size()) + 1);
 }
 
 std::vector<int32_t> encode_prompt(const token::Tokenizer& tokenizer, std::string_view text) {
@@ -105,64 +79,52 @@ Result<Generated> Generator::generate(std::span<const int32_t> prompt, const sam
                                       const PieceFn& on_piece) {
   const int64_t start_ns = now_ns();
   NEREID_RETURN_IF_ERROR(check_prompt(prompt, model_));
-  const token::Tokenizer& tokenizer = model_.tokenizer();
-  NEREID_TRY(sample::Sampler sampler, sample::Sampler::make(params, tokenizer.spec().end_of_generation));
+  NEREID_TRY(Drawer drawer, model_.samplers().make(params));
 
   // The last token is always computed: its logits are what the answer begins with.
   const auto differs = std::mismatch(held_.begin(), held_.end(), prompt.begin(), prompt.end() - 1).first;
   held_.erase(differs, held_.end());
-  Generated answer;
-  answer.prompt_tokens = static_cast<int64_t>(prompt.size());
-  answer.reused_tokens = static_cast<int64_t>(held_.size());
-  answer.finish_reason = FinishReason::kLength;
-  if (params.max_tokens == 0) return answer;
+  Generated result;
+  result.prompt_tokens = static_cast<int64_t>(prompt.size());
+  result.reused_tokens = static_cast<int64_t>(held_.size());
+  result.finish_reason = FinishReason::kLength;
+  if (params.max_tokens == 0) return result;
 
   if (const Status s = prefill(prompt); s.code() == StatusCode::kCancelled) {
-    answer.finish_reason = FinishReason::kCancelled;
-    return answer;
+    result.finish_reason = FinishReason::kCancelled;
+    return result;
   } else if (!s.is_ok()) {
     return s;
   }
-  answer.prefill_ms = ms_since(start_ns);
+  result.prefill_ms = ms_since(start_ns);
 
-  AnswerText text(tokenizer, params.stop);
-  std::vector<int32_t> history(prompt.begin(), prompt.end());
+  Answer answer(std::move(drawer), model_.tokenizer(), prompt, answer_limit(model_, prompt, params));
   int64_t first_ns = 0;
   bool wanted = true;  // on_piece has not asked to end
+  const auto take = [&](const Output& out) {
+    result.text += out.text;
+    if (out.is_last) result.finish_reason = out.finish_reason;
+    if (on_piece && wanted && (out.token >= 0 || !out.text.empty()))
+      wanted = on_piece({out.text, out.token, out.token >= 0 ? &out.sample : nullptr});
+  };
   while (true) {
-    NEREID_TRY(const sample::SampleResult drawn, sampler.sample(model_.logits(0), history));
+    const Output out = answer.draw(model_.logits(0));
+    if (!out.status.is_ok()) return out.status;
     if (first_ns == 0) {
       first_ns = now_ns();
-      answer.time_to_first_token_ms = static_cast<double>(first_ns - start_ns) / 1e6;
+      result.time_to_first_token_ms = static_cast<double>(first_ns - start_ns) / 1e6;
     }
-    if (tokenizer.is_end_of_generation(drawn.token)) {
-      answer.finish_reason = FinishReason::kStop;
-      break;
-    }
-    answer.tokens.push_back(drawn.token);
-    history.push_back(drawn.token);
-    const std::string piece = text.push(drawn.token);
-    answer.text += piece;
-    if (on_piece) wanted = on_piece({piece, drawn.token, &drawn});
-    if (text.is_stopped()) {
-      answer.finish_reason = FinishReason::kStop;
-      break;
-    }
+    take(out);
+    if (out.is_last) break;
     if (!wanted || stop_()) {
-      answer.finish_reason = FinishReason::kCancelled;
+      take(answer.end(FinishReason::kCancelled));
       break;
     }
-    if (static_cast<int64_t>(answer.tokens.size()) >= params.max_tokens ||
-        static_cast<int64_t>(held_.size()) >= model_.context_tokens())
-      break;
-    NEREID_RETURN_IF_ERROR(step(drawn.token));
+    NEREID_RETURN_IF_ERROR(step(out.token));
   }
-  answer.decode_ms = ms_since(first_ns);
-  if (const std::string rest = text.finish(); !rest.empty()) {
-    answer.text += rest;
-    if (on_piece && wanted) (void)on_piece({rest, -1, nullptr});
-  }
-  return answer;
+  result.decode_ms = ms_since(first_ns);
+  result.tokens.assign(answer.tokens().begin(), answer.tokens().end());
+  return result;
 }
 
 }  // namespace nereid::llm

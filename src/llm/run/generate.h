@@ -12,12 +12,10 @@
 
 #include "base/interrupt.h"
 #include "llm/run/language_model.h"
+#include "llm/run/output.h"
 #include "llm/sample/sampler.h"
 
 namespace nereid::llm {
-
-enum class FinishReason : uint8_t { kStop, kLength, kCancelled };
-std::string_view finish_reason_name(FinishReason reason);  // "stop", "length", "cancelled"
 
 struct Generated {
   std::vector<int32_t> tokens;  // without the prompt and without the end token; a stop text's tokens are among them
@@ -37,10 +35,16 @@ struct Generated {
 // such as "<|im_end|>" become their special token.
 std::vector<int32_t> encode_prompt(const token::Tokenizer& tokenizer, std::string_view text);
 
+// kInvalidArgument: empty, longer than the model's context (both lengths named), or with tokens that it does not know.
+Status check_prompt(std::span<const int32_t> prompt, const LanguageModel& model);
+
+// Tokens that an answer may have at most: what was asked for, and what the context leaves.
+int64_t answer_limit(const LanguageModel& model, std::span<const int32_t> prompt, const sample::SamplingParams& params);
+
 // What has just become final; returning false ends the generation (kCancelled).
 struct Piece {
   std::string_view text;  // may be empty while a character or a possible stop string is incomplete
-  int32_t token = 0;      // -1 for the last piece, if text that was held back is left when the answer ends
+  int32_t token = 0;      // -1 for the last piece, if an answer that ends without a token leaves text
   const sample::SampleResult* sample = nullptr;  // of the token; nullptr with -1
 };
 using PieceFn = std::function<bool(const Piece&)>;

@@ -2,21 +2,31 @@
 #include "llm/run/language_model.h"
 
 #include <algorithm>
+#include <cstring>
 #include <tuple>
 
+#include "base/memory_limits.h"
 #include "llm/run/model_interface.h"
 
 namespace nereid::llm {
+namespace {
+
+// Prompt and answer of a usual request: what kCacheByMemory has pages for, times the sequences.
+constexpr int64_t kUsualTokens = 1024;
+
+}  // namespace
 
 Result<std::unique_ptr<LanguageModel>> LanguageModel::load(const engine::EngineFile& file, const LoadOptions& options,
                                                            ThreadPool& pool) {
   std::unique_ptr<LanguageModel> m(new LanguageModel);
   m->options_ = options;
+  m->pool_ = &pool;
   m->info_ = file.info();
   for (auto [name, value, least] : {std::tuple{"context_tokens", options.context_tokens, 0},
                                     {"max_sequences", options.max_sequences, 1},
                                     {"step_tokens", options.step_tokens, 1},
-                                    {"max_outputs", options.max_outputs, 1}})
+                                    {"max_outputs", options.max_outputs, 1},
+                                    {"cache_tokens", options.cache_tokens, static_cast<int>(kCacheByMemory)}})
     if (value < least || value > INT32_MAX)
       return invalid_argument("{} is {} and should be between {} and {}", name, value, least, INT32_MAX);
   const std::string engine = "the engine '" + file.path() + "'";
@@ -36,56 +46,108 @@ Result<std::unique_ptr<LanguageModel>> LanguageModel::load(const engine::EngineF
   if (interface.vocab != m->vocab_)
     return invalid_argument("{} says that it has {} tokens, but its graph has {}", engine, m->vocab_, interface.vocab);
   m->page_tokens_ = interface.page_tokens;
-  m->pages_per_sequence_ = (m->context_tokens_ + m->page_tokens_ - 1) / m->page_tokens_;
-  if (m->pages_per_sequence_ > INT32_MAX / options.max_sequences)
-    return exhausted("{} sequences of {} tokens have more pages than can be numbered", options.max_sequences,
-                     m->context_tokens_);
+  NEREID_RETURN_IF_ERROR(m->choose_pages());
   runtime::ContextOptions context;
   context.bounds = {{"tokens", options.step_tokens},
                     {"outputs", options.max_outputs},
                     {"sequences", options.max_sequences},
                     {"pages_per_sequence", m->pages_per_sequence_},
-                    {"pages", m->pages_per_sequence_ * options.max_sequences}};
+                    {"pages", m->pages_}};
   NEREID_RETURN_IF_ERROR(m->make_cache(m->program_->graph(), context));
   NEREID_TRY(m->context_, runtime::Context::create(m->program_, pool, context));
   m->tokens_symbol_ = m->context_->symbol("tokens");
   m->outputs_symbol_ = m->context_->symbol("outputs");
 
-  // Every sequence owns its pages for good: page p of sequence s is s * pages_per_sequence + p.
-  int32_t* table = m->context_->input<int32_t>("page_table");
-  for (int64_t i = 0; i < options.max_sequences * m->pages_per_sequence_; ++i) table[i] = static_cast<int32_t>(i);
+  m->page_table_ = m->context_->input<int32_t>("page_table");
+  m->page_counts_.assign(static_cast<size_t>(options.max_sequences), 0);
+  if (options.cache_tokens == 0) {
+    // Every sequence owns its pages for good: page p of sequence s is s * pages_per_sequence + p.
+    m->page_counts_.assign(static_cast<size_t>(options.max_sequences), m->pages_per_sequence_);
+    for (int64_t i = 0; i < m->pages_; ++i) m->page_table_[i] = static_cast<int32_t>(i);
+  }
 
   NEREID_TRY(const Metadata metadata, Metadata::parse(file.metadata()).with("the engine's metadata"));
   NEREID_TRY(token::TokenizerSpec spec, token::TokenizerSpec::from_metadata(metadata));
   NEREID_TRY(m->tokenizer_, token::make_tokenizer(std::move(spec)));
+  m->samplers_ = std::make_unique<SamplerMaker>(*m->tokenizer_, m->vocab_);
   if (const std::string& source = m->tokenizer_->chat_template(); !source.empty()) {
     NEREID_TRY(m->chat_template_, chat::ChatTemplate::parse(source));
   }
   return m;
 }
 
-Status LanguageModel::make_cache(const graph::Graph& graph, runtime::ContextOptions& options) {
-  for (graph::ValueId id : graph.states()) {
-    const graph::Value& v = graph.value(id);
+// How many pages there are.
+Status LanguageModel::choose_pages() {
+  pages_per_sequence_ = (context_tokens_ + page_tokens_ - 1) / page_tokens_;
+  if (pages_per_sequence_ > INT32_MAX / options_.max_sequences)
+    return exhausted("{} sequences of {} tokens have more pages than can be numbered", options_.max_sequences,
+                     context_tokens_);
+  const int64_t all = pages_per_sequence_ * options_.max_sequences;
+  pages_ = all;
+  for (graph::ValueId id : program_->graph().states()) {
+    const graph::Value& v = program_->graph().value(id);
     int64_t elements = 1;
-    for (const Dim& d : v.type.shape.dims()) {
-      const auto bound = d.is_static() ? options.bounds.end() : options.bounds.find(d.symbol());
-      const int64_t size = d.is_static() ? d.size() : bound == options.bounds.end() ? -1 : bound->second;
-      if (size <= 0 || __builtin_mul_overflow(elements, size, &elements))
-        return exhausted("the key/value cache '{}' for {} tokens is too large", v.name, context_tokens_);
-    }
+    for (size_t i = 1; i < v.type.shape.dims().size(); ++i)
+      if (!v.type.shape.dims()[i].is_static() ||
+          __builtin_mul_overflow(elements, v.type.shape.dims()[i].size(), &elements))
+        return exhausted("a page of the key/value cache '{}' is too large", v.name);
     const std::optional<int64_t> bytes = dtype_bytes(v.type.dtype, elements);
-    if (!bytes) return exhausted("the key/value cache '{}' for {} tokens is too large", v.name, context_tokens_);
-    // Small pages: a sequence touches what it uses, where 2 MiB pages would take all of a short context at once.
-    NEREID_TRY(Buffer memory, Buffer::allocate(static_cast<size_t>(*bytes)));
-    options.states[v.name] = memory.data();
-    cache_.push_back(std::move(memory));
-    cache_bytes_per_token_ += *bytes / (pages_per_sequence_ * options_.max_sequences) / page_tokens_;
+    if (!bytes || __builtin_add_overflow(cache_bytes_per_token_, *bytes / page_tokens_, &cache_bytes_per_token_))
+      return exhausted("a page of the key/value cache '{}' is too large", v.name);
+  }
+  if (options_.cache_tokens > 0) pages_ = std::min(all, (options_.cache_tokens + page_tokens_ - 1) / page_tokens_);
+  if (options_.cache_tokens == kCacheByMemory) {
+    const int64_t usual = options_.max_sequences * std::min(kUsualTokens, context_tokens_);
+    const int64_t affordable = available_memory_bytes() / 4 / std::max<int64_t>(cache_bytes_per_token_, 1);
+    pages_ = std::clamp(std::min(usual, affordable) / page_tokens_, pages_per_sequence_, all);
   }
   return Status::ok();
 }
 
-Status LanguageModel::step(const StepInput& in) {
+Status LanguageModel::make_cache(const graph::Graph& graph, runtime::ContextOptions& options) {
+  for (graph::ValueId id : graph.states()) {
+    const graph::Value& v = graph.value(id);
+    int64_t elements = pages_;
+    bool fits = true;
+    for (size_t i = 1; i < v.type.shape.dims().size(); ++i)
+      fits &= !__builtin_mul_overflow(elements, v.type.shape.dims()[i].size(), &elements);
+    const std::optional<int64_t> bytes = fits ? dtype_bytes(v.type.dtype, elements) : std::nullopt;
+    if (!bytes) return exhausted("the key/value cache '{}' for {} tokens is too large", v.name, pages_ * page_tokens_);
+    // Small pages: a sequence touches what it uses, where 2 MiB pages would take all of a short context at once.
+    NEREID_TRY(Buffer memory, Buffer::allocate(static_cast<size_t>(*bytes)));
+    options.states[v.name] = memory.data();
+    cache_.push_back(std::move(memory));
+  }
+  return Status::ok();
+}
+
+Status LanguageModel::set_pages(int32_t sequence, int64_t first, std::span<const int32_t> pages) {
+  if (sequence < 0 || sequence >= options_.max_sequences)
+    return invalid_argument("sequence {} is not below {}", sequence, options_.max_sequences);
+  int64_t& count = page_counts_[static_cast<size_t>(sequence)];
+  const auto added = static_cast<int64_t>(pages.size());
+  if (first < 0 || first > count || added > pages_per_sequence_ - first)
+    return invalid_argument("sequence {} has {} pages and can have {}, which leaves no place for {} from {} on",
+                            sequence, count, pages_per_sequence_, added, first);
+  for (int32_t page : pages)
+    if (page < -1 || page >= pages_) return invalid_argument("page {} is not below {}", page, pages_);
+  // Any page will do for one that nobody looks at, as long as the kernels stay inside the cache.
+  std::transform(pages.begin(), pages.end(), page_table_ + sequence * pages_per_sequence_ + first,
+                 [](int32_t page) { return std::max(page, 0); });
+  count = first + added;
+  return Status::ok();
+}
+
+void LanguageModel::copy_page(int32_t from, int32_t to) {
+  NEREID_CHECK(from >= 0 && from < pages_ && to >= 0 && to < pages_);
+  for (const Buffer& layer : cache_) {
+    const size_t bytes = layer.size() / static_cast<size_t>(pages_);
+    std::memcpy(layer.data() + static_cast<size_t>(to) * bytes, layer.data() + static_cast<size_t>(from) * bytes,
+                bytes);
+  }
+}
+
+Status LanguageModel::check(const StepInput& in) const {
   const auto n = static_cast<int64_t>(in.tokens.size());
   if (n == 0 || n > options_.step_tokens || in.positions.size() != in.tokens.size() ||
       in.sequences.size() != in.tokens.size())
@@ -94,23 +156,31 @@ Status LanguageModel::step(const StepInput& in) {
   if (static_cast<int64_t>(in.output_rows.size()) > options_.max_outputs)
     return invalid_argument("a step gives the logits of at most {} tokens, {} were asked for", options_.max_outputs,
                             in.output_rows.size());
-  for (int64_t i = 0; i < n; ++i) {
-    const auto at = static_cast<size_t>(i);
+  for (size_t at = 0; at < in.tokens.size(); ++at) {
     if (in.tokens[at] < 0 || in.tokens[at] >= vocab_)
       return invalid_argument("token {} is outside the vocabulary of {}", in.tokens[at], vocab_);
     if (in.positions[at] < 0 || in.positions[at] >= context_tokens_)
       return exhausted("position {} is past the context of {} tokens", in.positions[at], context_tokens_);
     if (in.sequences[at] < 0 || in.sequences[at] >= options_.max_sequences)
       return invalid_argument("sequence {} is not below {}", in.sequences[at], options_.max_sequences);
+    if (const int64_t pages = page_counts_[static_cast<size_t>(in.sequences[at])];
+        in.positions[at] / page_tokens_ >= pages)
+      return invalid_argument("position {} of sequence {} is past its {} pages of {} tokens", in.positions[at],
+                              in.sequences[at], pages, page_tokens_);
   }
   for (int32_t row : in.output_rows)
     if (row < 0 || row >= n) return invalid_argument("output row {} is not one of the step's {} tokens", row, n);
+  return Status::ok();
+}
+
+Status LanguageModel::step(const StepInput& in) {
+  NEREID_RETURN_IF_ERROR(check(in));
   const auto copy = [](std::span<const int32_t> from, int32_t* to) { std::copy(from.begin(), from.end(), to); };
   copy(in.tokens, context_->input<int32_t>("tokens"));
   copy(in.positions, context_->input<int32_t>("positions"));
   copy(in.sequences, context_->input<int32_t>("sequence"));
   copy(in.output_rows, context_->input<int32_t>("output_rows"));
-  context_->set_size(tokens_symbol_, n);
+  context_->set_size(tokens_symbol_, static_cast<int64_t>(in.tokens.size()));
   context_->set_size(outputs_symbol_, static_cast<int64_t>(in.output_rows.size()));
   context_->run();
   return Status::ok();

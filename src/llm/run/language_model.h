@@ -14,6 +14,7 @@
 #include "base/thread_pool.h"
 #include "engine/engine_file.h"
 #include "llm/chat/chat_template.h"
+#include "llm/run/sampler_maker.h"
 #include "llm/token/tokenizer.h"
 #include "runtime/context.h"
 
@@ -25,10 +26,16 @@ struct LoadOptions {
   int64_t max_sequences = 1;   // sequences that live at the same time
   int64_t step_tokens = 512;   // tokens of one step: prompts are run in chunks of that size
   int64_t max_outputs = 1;     // rows of logits of one step
+  // What the pages of the key/value cache hold together. 0: the whole context of every sequence, which then owns its
+  // pages for good. Else pages belong to nobody until set_pages() gives them. kCacheByMemory: what max_sequences of a
+  // usual length need, and at most a quarter of the memory there is. Memory is taken when a page is first written.
+  int64_t cache_tokens = 0;
 };
+inline constexpr int64_t kCacheByMemory = -1;
 
 // One step's work: tokens of one or more sequences, each at its position. Sequence ids are below max_sequences; a
-// sequence's positions are filled in order from 0.
+// sequence's positions are filled in order from 0, and may be filled again from any position on (what lay behind it is
+// forgotten then).
 struct StepInput {
   std::span<const int32_t> tokens;
   std::span<const int32_t> positions;
@@ -43,11 +50,17 @@ class LanguageModel {
                                                      ThreadPool& pool);
 
   const token::Tokenizer& tokenizer() const { return *tokenizer_; }
+  // Any thread, at any time.
+  SamplerMaker& samplers() { return *samplers_; }
   // The model's own template; nothing if it has none (then chat::... fallbacks apply).
   const std::optional<chat::ChatTemplate>& chat_template() const { return chat_template_; }
   int64_t vocab() const { return vocab_; }
   int64_t context_tokens() const { return context_tokens_; }
   int64_t step_tokens() const { return options_.step_tokens; }
+  int64_t max_sequences() const { return options_.max_sequences; }
+  int64_t max_outputs() const { return options_.max_outputs; }
+  int64_t page_tokens() const { return page_tokens_; }
+  int64_t pages() const { return pages_; }
   const Json& info() const { return info_; }
 
   // Runs one step; logits of row i of output_rows are logits(i), `vocab` long, valid until the next step.
@@ -55,24 +68,42 @@ class LanguageModel {
   Status step(const StepInput& input);
   std::span<float> logits(int64_t row);
 
+  // From the next step on page `first + i` of the sequence (its positions from (first + i) * page_tokens() on) lies in
+  // pages[i], and it has none behind those; -1 stands for a page that no token looks at any more. Sequences may share
+  // pages that none of them writes to. kInvalidArgument: a sequence, a page or a number of pages that there is not, or
+  // a gap before `first`.
+  Status set_pages(int32_t sequence, int64_t first, std::span<const int32_t> pages);
+  // What a page holds, in all layers, also to another; both below pages() (checked).
+  void copy_page(int32_t from, int32_t to);
+
   // Bytes that one generated token has to read: all weights once, embedding rows aside; plus the cache at `position`.
   double bytes_per_token(int64_t position) const;
+  int64_t cache_bytes_per_token() const { return cache_bytes_per_token_; }
   int64_t weights_bytes() const { return program_->weights_bytes(); }
   const kernels::IsaKernels& kernels() const { return program_->kernels(); }
   runtime::Context& context() { return *context_; }
+  // Idle between steps.
+  ThreadPool& pool() { return *pool_; }
 
  private:
   LanguageModel() = default;
+  Status choose_pages();
   Status make_cache(const graph::Graph& graph, runtime::ContextOptions& options);
+  Status check(const StepInput& input) const;
 
   LoadOptions options_;
+  ThreadPool* pool_ = nullptr;
   Json info_;
   std::shared_ptr<const runtime::Program> program_;
-  std::vector<Buffer> cache_;
+  std::vector<Buffer> cache_;         // one for the keys and one for the values of each layer, all of equal pages
+  std::vector<int64_t> page_counts_;  // by sequence, from its beginning
+  int32_t* page_table_ = nullptr;
   std::unique_ptr<runtime::Context> context_;
   std::unique_ptr<token::Tokenizer> tokenizer_;
+  std::unique_ptr<SamplerMaker> samplers_;
   std::optional<chat::ChatTemplate> chat_template_;
-  int64_t vocab_ = 0, context_tokens_ = 0, page_tokens_ = 0, pages_per_sequence_ = 0, cache_bytes_per_token_ = 0;
+  int64_t vocab_ = 0, context_tokens_ = 0, page_tokens_ = 0, pages_per_sequence_ = 0, pages_ = 0;
+  int64_t cache_bytes_per_token_ = 0;
   int tokens_symbol_ = 0, outputs_symbol_ = 0;
 };
 

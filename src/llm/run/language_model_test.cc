@@ -139,6 +139,82 @@ TEST(LanguageModel, logits_of_several_rows_come_in_the_order_asked_for) {
   }
 }
 
+std::vector<int32_t> iota(size_t n, int32_t first) {
+  std::vector<int32_t> all(n);
+  for (size_t i = 0; i < n; ++i) all[i] = first + static_cast<int32_t>(i);
+  return all;
+}
+
+TEST(LanguageModel, pages_that_the_caller_lays_out_give_the_same_bits_in_any_order) {
+  for (const char* name : kTinyModels) {
+    const Expected e = tiny_expected(name);
+    TinyModel plain(name), paged(name, {.max_sequences = 2, .cache_tokens = 320});
+    ASSERT_EQ(paged.model->pages(), 320 / paged.model->page_tokens());
+    std::vector<int32_t> pages = iota(static_cast<size_t>(paged.model->pages()), 0);
+    std::reverse(pages.begin(), pages.end());
+    ASSERT_TRUE(paged.model->set_pages(0, 0, std::span(pages).first(3)).is_ok());
+    ASSERT_TRUE(paged.model->set_pages(0, 3, std::span(pages).subspan(5)).is_ok());
+    EXPECT_EQ(all_logits(*paged.model, e, 5), all_logits(*plain.model, e, 1000)) << name;
+  }
+}
+
+TEST(LanguageModel, sequences_share_pages_and_go_their_own_ways_on_copies) {
+  const Expected e = tiny_expected("tiny-llama");
+  TinyModel plain("tiny-llama"), paged("tiny-llama", {.max_sequences = 2, .cache_tokens = 256});
+  LanguageModel& m = *paged.model;
+  std::vector<int32_t> prompt(static_cast<size_t>(m.page_tokens()) + 5);
+  for (size_t i = 0; i < prompt.size(); ++i) prompt[i] = static_cast<int32_t>(i % 7) + 30;
+  const auto next = static_cast<int32_t>(prompt.size());
+  const std::vector<int32_t> first = {4, 2}, second = {4, 6};  // the first page is shared, the second one copied
+  ASSERT_TRUE(m.set_pages(0, 0, first).is_ok());
+  run(m, prompt, 0);
+  m.copy_page(2, 6);
+  ASSERT_TRUE(m.set_pages(1, 0, second).is_ok());
+  const std::vector<int32_t> one = {50, 51, 52}, other = {60, 61, 62};
+  run(m, one, next, 0);
+  const auto last = next + 3;
+  const auto got = run(m, other, next, 1);
+  std::vector<float> got_other(got.begin(), got.end());
+  const int32_t more = 70;
+  const auto got_one = run(m, {&more, 1}, last, 0);
+
+  run(*plain.model, prompt, 0);
+  const auto want_other = run(*plain.model, other, next);
+  EXPECT_TRUE(std::equal(got_other.begin(), got_other.end(), want_other.begin()));
+  run(*plain.model, one, next);  // rolls back to the end of the prompt
+  const auto want_one = run(*plain.model, {&more, 1}, last);
+  EXPECT_TRUE(std::equal(got_one.begin(), got_one.end(), want_one.begin()));
+}
+
+TEST(LanguageModel, pages_out_of_bounds_are_sentences) {
+  TinyModel tiny("tiny-llama", {.context_tokens = 128, .max_sequences = 2, .cache_tokens = 96});
+  LanguageModel& m = *tiny.model;
+  ASSERT_EQ(m.page_tokens(), 32);
+  const auto refusal = [&](int32_t sequence, int64_t first, std::vector<int32_t> pages) {
+    return m.set_pages(sequence, first, pages).message();
+  };
+  const int32_t token = 1, zero = 0;
+  const auto step_at = [&](int32_t position) {
+    return m.step({{&token, 1}, {&position, 1}, {&zero, 1}, {}}).message();
+  };
+  EXPECT_THAT(step_at(0), HasSubstr("position 0 of sequence 0 is past its 0 pages of 32 tokens"));
+  EXPECT_THAT(refusal(2, 0, {0}), HasSubstr("sequence 2 is not below 2"));
+  EXPECT_THAT(refusal(0, 0, {3}), HasSubstr("page 3 is not below 3"));
+  EXPECT_THAT(refusal(0, 0, {-2}), HasSubstr("page -2"));
+  EXPECT_THAT(refusal(0, 1, {0}), HasSubstr("leaves no place for 1 from 1 on"));
+  EXPECT_THAT(refusal(0, 0, {0, 1, 2, 0, 1}), HasSubstr("can have 4"));
+  EXPECT_EQ(refusal(0, 0, {0, 1}), "");
+  EXPECT_EQ(step_at(63), "");
+  EXPECT_THAT(step_at(64), HasSubstr("past its 2 pages"));
+  EXPECT_EQ(refusal(0, 1, {}), "");
+  EXPECT_THAT(step_at(32), HasSubstr("past its 1 pages"));
+}
+
+TEST(LanguageModel, a_cache_by_memory_holds_a_whole_context_and_no_more_than_all_sequences_need) {
+  TinyModel tiny("tiny-llama", {.context_tokens = 64, .max_sequences = 3, .cache_tokens = kCacheByMemory});
+  EXPECT_EQ(tiny.model->pages(), 3 * 64 / 32);
+}
+
 TEST(LanguageModel, steps_out_of_bounds_are_sentences_and_change_nothing) {
   TinyModel tiny("tiny-llama", {.context_tokens = 20, .max_sequences = 2, .step_tokens = 4, .max_outputs = 1});
   LanguageModel& m = *tiny.model;
@@ -177,6 +253,7 @@ TEST(LanguageModel, options_out_of_bounds_are_sentences) {
   EXPECT_THAT(refusal({.max_sequences = INT64_MAX}), HasSubstr("max_sequences is 9223372036854775807"));
   EXPECT_THAT(refusal({.max_sequences = INT32_MAX}), HasSubstr("more pages than can be numbered"));
   EXPECT_THAT(refusal({.step_tokens = 0}), HasSubstr("step_tokens is 0"));
+  EXPECT_THAT(refusal({.cache_tokens = -2}), HasSubstr("cache_tokens is -2"));
   EXPECT_THAT(refusal({.max_outputs = -5}), HasSubstr("max_outputs is -5"));
   EXPECT_NE(refusal({.step_tokens = INT32_MAX, .max_outputs = INT32_MAX}), "");
 }

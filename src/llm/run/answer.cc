@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "llm/run/answer.h"
+
+#include <algorithm>
+
+namespace nereid::llm {
+
+std::string_view finish_reason_name(FinishReason reason) {
+  switch (reason) {
+    case FinishReason::kStop:
+      return "stop";
+    case FinishReason::kLength:
+      return "length";
+    case FinishReason::kCancelled:
+      return "cancelled";
+    case FinishReason::kTimeout:
+      return "timeout";
+  }
+  return "";
+}
+
+Answer::Answer(Drawer drawer, const token::Tokenizer& tokenizer, std::span<const int32_t> prompt, int64_t max_tokens)
+    : drawer_(std::move(drawer)),
+      tokenizer_(tokenizer),
+      text_(tokenizer, params().stop),
+      history_(prompt.begin(), prompt.end()),
+      prompt_tokens_(prompt.size()),
+      max_tokens_(max_tokens) {}
+
+bool Answer::is_end_token(int32_t token) const {
+  const std::vector<int32_t>& own = params().stop_token_ids;
+  return tokenizer_.is_end_of_generation(token) || std::find(own.begin(), own.end(), token) != own.end();
+}
+
+void Answer::finish(FinishReason reason, Output* out) {
+  out->text += text_.finish();
+  out->is_last = true;
+  out->finish_reason = reason;
+  out->prompt_tokens = static_cast<int64_t>(prompt_tokens_);
+  out->answer_tokens = static_cast<int64_t>(tokens().size());
+  has_ended_ = true;
+}
+
+Output Answer::draw(std::span<float> logits) {
+  NEREID_CHECK(!has_ended_);
+  if (drawer_.matcher) {
+    mask_.resize(sample::mask_words(logits.size()));
+    drawer_.matcher->fill_mask(mask_);
+  }
+  Result<sample::SampleResult> drawn = drawer_.sampler.sample(logits, history_, mask_);
+  if (!drawn.is_ok()) return fail(drawn.status());
+  last_drawn_ = drawn->token;
+  if (drawer_.matcher && !drawer_.matcher->accept(last_drawn_))
+    return fail(internal("the grammar refuses token {}, which it allowed", last_drawn_));
+  if (is_end_token(last_drawn_)) return end(FinishReason::kStop);
+  Output out;
+  out.token = last_drawn_;
+  out.sample = std::move(drawn).value();
+  history_.push_back(last_drawn_);
+  out.text = text_.push(last_drawn_);
+  if (text_.is_stopped())
+    finish(FinishReason::kStop, &out);
+  else if (static_cast<int64_t>(tokens().size()) >= max_tokens_)
+    finish(FinishReason::kLength, &out);
+  return out;
+}
+
+Output Answer::end(FinishReason reason) {
+  Output out;
+  finish(reason, &out);
+  return out;
+}
+
+Output Answer::fail(Status status) {
+  Output out = end(FinishReason::kCancelled);
+  out.status = std::move(status);
+  return out;
+}
+
+}  // namespace nereid::llm

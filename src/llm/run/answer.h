@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+// One answer in the making: tokens drawn from logits, as text, until something ends it.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "llm/run/answer_text.h"
+#include "llm/run/output.h"
+#include "llm/run/sampler_maker.h"
+
+namespace nereid::llm {
+
+// One thread at a time. The model whose sampler it draws with must outlive it.
+class Answer {
+ public:
+  // It ends after `max_tokens` tokens (at least 1) if nothing ends it before.
+  Answer(Drawer drawer, const token::Tokenizer& tokenizer, std::span<const int32_t> prompt, int64_t max_tokens);
+
+  // The next token, from its logits (scratch). A draw that fails ends the answer, and so does a call after the end
+  // (checked).
+  Output draw(std::span<float> logits);
+  // Ends it without another token: text that was held back comes out.
+  Output end(FinishReason reason);
+  Output fail(Status status);
+
+  bool has_ended() const { return has_ended_; }
+  // What was drawn last, also if it was an end token, which belongs to no answer; -1 before the first.
+  int32_t last_drawn() const { return last_drawn_; }
+  // Prompt and answer.
+  std::span<const int32_t> history() const { return history_; }
+  std::span<const int32_t> tokens() const { return std::span(history_).subspan(prompt_tokens_); }
+  const sample::SamplingParams& params() const { return drawer_.sampler.params(); }
+
+ private:
+  bool is_end_token(int32_t token) const;
+  void finish(FinishReason reason, Output* out);
+
+  Drawer drawer_;
+  const token::Tokenizer& tokenizer_;
+  AnswerText text_;
+  std::vector<int32_t> history_;
+  size_t prompt_tokens_;
+  int64_t max_tokens_;
+  int32_t last_drawn_ = -1;
+  bool has_ended_ = false;
+  std::vector<uint32_t> mask_;
+};
+
+}  // namespace nereid::llm

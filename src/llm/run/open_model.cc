@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "llm/run/open_model.h"
+
+#include "base/clock.h"
+#include "compile/engine_cache.h"
+
+namespace nereid::llm {
+namespace {
+
+constexpr int kMaxThreads = 1024;
+
+Result<Isa> choose_isa(const std::string& name, std::vector<std::string>* warnings) {
+  const CpuInfo info = read_cpu_info();
+  if (name.empty()) return best_isa(info);
+  NEREID_TRY(const Isa isa, best_isa(info.features, name).with("--isa"));
+  if (isa_name(isa) != name)
+    warnings->push_back(
+        fmt::format("this processor does not have the instruction set {}; {} is used", name, isa_name(isa)));
+  if (isa == Isa::amx && !request_amx_permission()) return Isa::avx512;
+  return isa;
+}
+
+// A context that the engine says it cannot have. An engine that says nothing sensible is refused when it is loaded.
+Status check_context(const Json& info, int64_t context) {
+  const Result<const Json*> model = json_object(info, "model");
+  const Result<int64_t> most = model.is_ok() ? json_int(**model, "max_context") : model.status();
+  if (most.is_ok() && *most > 0 && context > *most)
+    return invalid_argument("--context asks for {} tokens, but the model is made for at most {}", context, *most);
+  return Status::ok();
+}
+
+}  // namespace
+
+Result<Isa> check_open_options(const OpenOptions& options, std::vector<std::string>* warnings) {
+  if (options.threads < 0 || options.threads > kMaxThreads)
+    return invalid_argument("--threads must lie between 1 and {}, found {}", kMaxThreads, options.threads);
+  if (options.context < 0) return invalid_argument("--context must be a number of tokens, found {}", options.context);
+  return choose_isa(options.isa, warnings);
+}
+
+Result<OpenedModel> open_model(const std::string& path, const OpenOptions& options, LoadOptions load,
+                               const std::function<void(int64_t, int64_t)>& progress, bool* wrong_option) {
+  const int64_t start = now_ns();
+  const auto blame_options = [&](Status status) {
+    if (wrong_option) *wrong_option = true;
+    return status;
+  };
+  OpenedModel opened{.path = path};
+  const Result<Isa> isa = check_open_options(options, &opened.warnings);
+  if (!isa.is_ok()) return blame_options(isa.status());
+  opened.isa = *isa;
+  opened.pool = std::make_unique<ThreadPool>(ThreadPoolOptions{.threads = options.threads});
+  NEREID_TRY(const compile::OpenedEngine engine,
+             compile::open_engine(path, {.exact = options.exact}, *opened.pool, progress));
+  opened.warnings.insert(opened.warnings.end(), engine.warnings.begin(), engine.warnings.end());
+  opened.was_built = engine.was_built;
+  if (Status s = check_context(engine.file.info(), options.context); !s.is_ok()) return blame_options(std::move(s));
+  load.isa = opened.isa;
+  load.context_tokens = options.context;
+  NEREID_TRY(opened.model, LanguageModel::load(engine.file, load, *opened.pool));
+  for (const std::string& note : opened.model->context().notes()) {
+    if (options.strict) return unsupported("{} (--strict makes this an error)", note);
+    opened.warnings.push_back(note);
+  }
+  opened.load_ms = static_cast<double>(now_ns() - start) / 1e6;
+  return opened;
+}
+
+}  // namespace nereid::llm
