@@ -12,10 +12,9 @@
 #include <string>
 #include <vector>
 
-#include "llm/run/generate.h"
 #include "llm/run/language_model.h"
+#include "llm/run/output.h"
 #include "llm/sample/params.h"
-#include "llm/sample/sampler.h"
 
 namespace nereid::llm {
 
@@ -35,51 +34,42 @@ struct Request {
   std::string adapter;           // a LoRA loaded by that name; "": the model as it is
 };
 
-// What a step gave one choice of one request.
-struct Output {
-  int32_t choice = 0;
-  int32_t token = -1;            // -1: no new token (text that was held back, or an end without one)
-  std::string text;              // has become final: whole characters, no beginning of a stop text
-  sample::SampleResult sample;   // of the token, with log-probabilities where they were asked for
-  bool is_last = false;          // of this choice
-  FinishReason finish_reason{};  // of the last
-  Status status;                 // of the last; not ok where the request failed (finish_reason says nothing)
-  int64_t prompt_tokens = 0;     // with the last
-  int64_t reused_tokens = 0;     // with the last: of the prompt, found in the cache
-  int64_t answer_tokens = 0;     // with the last: of this choice
-  std::vector<sample::SampleResult> prompt;  // with the first output of choice 0, where prompt_logprobs asked for it
-};
-
-// Called on the executor's thread, once for each token and once for each end, in order; it must return soon (hand the
-// output over, do not write to a socket). Never called again after is_last of every choice.
+// Called on the executor's thread, once for each token (the last one says that it is the last) and once for an end
+// without a token, in order for each choice; it must return soon (hand the output over, do not write to a socket).
+// It may call the executor. Never called again after is_last of every choice.
 using OutputFn = std::function<void(Output&&)>;
 
 struct ExecutorOptions {
   int64_t max_sequences = 64;  // in the batch at one time
   int64_t step_tokens = 512;   // of one step, prompts and answers together
-  int64_t max_queue = 1024;    // requests that wait; one more is refused with kExhausted
-  int64_t cache_tokens = 0;    // what the pages hold; 0: by the memory there is
+  int64_t max_queue = 1024;    // requests beyond max_sequences that have not ended; one more is refused
+  int64_t cache_tokens = 0;    // what the pages hold together; 0: by the memory there is
   bool reuse_prefixes = true;
 };
+
+// How the model is to be loaded for an executor of these options; isa and context are the caller's to add.
+LoadOptions load_options(const ExecutorOptions& options);
 
 // One number each, read at any time; totals only grow.
 struct ExecutorStats {
   int64_t requests_running = 0, requests_waiting = 0;
   int64_t pages = 0, pages_used = 0, pages_cached = 0;  // used: held by requests; cached: kept for prefixes to come
   int64_t steps = 0, prompt_tokens = 0, reused_tokens = 0, answer_tokens = 0;
-  int64_t requests_done = 0, requests_cancelled = 0, requests_failed = 0, requests_refused = 0, preemptions = 0;
+  int64_t requests_done = 0, requests_cancelled = 0, requests_timed_out = 0, requests_failed = 0, requests_refused = 0;
+  int64_t preemptions = 0;
 };
 
 // Thread-safe.
 class Executor {
  public:
-  // The model must have been loaded with at least these sequences and step tokens, and outlive the executor; nothing
-  // else may step it.
+  // The model must have been loaded as load_options() says and outlive the executor; nothing else may step it.
+  // kInvalidArgument: it was not, or an option makes no sense.
   static Result<std::unique_ptr<Executor>> start(LanguageModel& model, const ExecutorOptions& options);
   virtual ~Executor() = default;  // cancels what is left and waits for the step at hand
 
   // kInvalidArgument: a prompt that is empty, too long or holds foreign tokens, bad parameters; kNotFound: no such
-  // adapter; kExhausted: the queue is full; kUnavailable: stopping. Nothing is called back then.
+  // adapter; kExhausted: the queue is full; kUnavailable: stopping. Nothing is called back then. A grammar is compiled
+  // on the caller's thread.
   virtual Result<RequestId> enqueue(Request request, OutputFn on_output) = 0;
   // Ends it within a step: its choices end with kCancelled. Nothing happens for one that has ended.
   virtual void cancel(RequestId id) = 0;

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "llm/run/active_request.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "llm/run/generate.h"
+#include "llm/sample/logits.h"
+
+namespace nereid::llm {
+namespace {
+
+Status check(const Request& r, const LanguageModel& model) {
+  NEREID_RETURN_IF_ERROR(check_prompt(r.prompt, model));
+  if (r.choices < 1 || r.choices > model.max_sequences())
+    return invalid_argument("{} choices were asked for; expected 1 to {}, which run at one time", r.choices,
+                            model.max_sequences());
+  if (r.timeout_us < 0) return invalid_argument("the timeout is {} us; expected 0 (none) or more", r.timeout_us);
+  if (!r.adapter.empty()) return not_found("there is no adapter '{}'; none has been loaded", r.adapter);
+  if (r.params.is_beam_search())
+    return unsupported("beam search is not done for requests yet; leave beam_width at 0 or 1");
+  return Status::ok();
+}
+
+sample::SampleResult logprob_of(int32_t token, std::span<const float> logits, int32_t top) {
+  const double total = sample::log_sum_exp(logits);
+  const auto logprob = [&](float logit) {
+    if (std::isinf(total)) return logit == total ? 0.0F : -std::numeric_limits<float>::infinity();
+    return static_cast<float>(logit - total);
+  };
+  sample::SampleResult result{.token = token, .logprob = logprob(logits[static_cast<size_t>(token)]), .top = {}};
+  if (top <= 0) return result;
+  std::vector<float> scratch;
+  std::vector<sample::Candidate> best;
+  sample::select_top(logits, static_cast<size_t>(top), &scratch, &best);
+  for (const sample::Candidate& c : best) result.top.push_back({c.token, logprob(c.logit)});
+  return result;
+}
+
+}  // namespace
+
+Result<std::unique_ptr<ActiveRequest>> ActiveRequest::make(LanguageModel& model, int64_t longest_sequence,
+                                                           Request request, OutputFn on_output) {
+  NEREID_RETURN_IF_ERROR(check(request, model));
+  auto r = std::make_unique<ActiveRequest>();
+  const int64_t room = longest_sequence - static_cast<int64_t>(request.prompt.size());
+  if (room < 1)
+    return invalid_argument("the prompt has {} tokens, more than the {} that the key/value cache holds with an answer",
+                            request.prompt.size(), longest_sequence - 1);
+  r->most_tokens = std::min(answer_limit(model, request.prompt, request.params), room);
+  r->answers.reserve(static_cast<size_t>(request.choices));
+  for (int32_t i = 0; i < request.choices; ++i) {
+    sample::SamplingParams params = request.params;
+    params.seed += static_cast<uint64_t>(i);
+    NEREID_TRY(Drawer drawer, model.samplers().make(params));
+    r->answers.emplace_back(std::move(drawer), model.tokenizer(), request.prompt, r->most_tokens);
+  }
+  r->open_answers = request.choices;
+  if (request.prompt_logprobs) r->prompt.resize(request.prompt.size() - 1);
+  r->request = std::move(request);
+  r->on_output = std::move(on_output);
+  return r;
+}
+
+void ActiveRequest::take_prompt_logits(int64_t position, std::span<const float> logits) {
+  prompt[static_cast<size_t>(position)] =
+      logprob_of(request.prompt[static_cast<size_t>(position) + 1], logits, request.params.logprobs);
+}
+
+}  // namespace nereid::llm

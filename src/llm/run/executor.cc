@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: Apache-2.0
+// The executor's thread and its mailbox: what callers ask is put there, and taken between two steps.
+#include "llm/run/executor.h"
+
+#include <pthread.h>
+
+#include <algorithm>
+#include <chrono>
+#include <condition_variable>
+#include <mutex>
+#include <thread>
+
+#include "base/clock.h"
+#include "llm/run/step_loop.h"
+
+namespace nereid::llm {
+namespace {
+
+// What waits for nothing but time (a timeout of a request that cannot run) is looked at so often.
+constexpr std::chrono::milliseconds kIdleLook{1};
+
+class ThreadExecutor final : public Executor {
+ public:
+  ThreadExecutor(LanguageModel& model, const ExecutorOptions& options, std::unique_ptr<StepLoop> loop)
+      : model_(model), options_(options), loop_(std::move(loop)), longest_sequence_(loop_->longest_sequence()) {
+    stats_ = loop_->stats();
+    thread_ = std::thread([this] { work(); });
+    (void)pthread_setname_np(thread_.native_handle(), "nereid-steps");
+  }
+
+  ~ThreadExecutor() override {
+    drain(0);
+    {
+      const std::lock_guard lock(mutex_);
+      is_ending_ = true;
+    }
+    mail_.notify_one();
+    thread_.join();
+  }
+
+  Result<RequestId> enqueue(Request request, OutputFn on_output) override {
+    const int64_t enqueued_us = now_ns() / 1000;
+    {
+      const std::lock_guard lock(mutex_);
+      NEREID_RETURN_IF_ERROR(check_room());
+    }
+    const int64_t timeout_us = request.timeout_us;
+    NEREID_TRY(std::unique_ptr<ActiveRequest> made,
+               ActiveRequest::make(model_, longest_sequence_, std::move(request), std::move(on_output)));
+    if (timeout_us > 0) made->expires_us = enqueued_us + std::min(timeout_us, INT64_MAX - enqueued_us);
+    RequestId id;
+    {
+      const std::lock_guard lock(mutex_);
+      NEREID_RETURN_IF_ERROR(check_room());
+      id = made->id = {++last_id_};
+      new_requests_.push_back(std::move(made));
+      ++outstanding_;
+    }
+    mail_.notify_one();
+    return id;
+  }
+
+  void cancel(RequestId id) override {
+    {
+      const std::lock_guard lock(mutex_);
+      cancels_.push_back(id);
+    }
+    mail_.notify_one();
+  }
+
+  ExecutorStats stats() const override {
+    const std::lock_guard lock(mutex_);
+    ExecutorStats stats = stats_;
+    stats.requests_waiting += static_cast<int64_t>(new_requests_.size());
+    stats.requests_refused = refused_;
+    return stats;
+  }
+
+  void drain(int64_t timeout_us) override {
+    std::unique_lock lock(mutex_);
+    is_draining_ = true;
+    const auto all_ended = [this] { return outstanding_ == 0; };
+    if (timeout_us > 0 && idle_.wait_for(lock, std::chrono::microseconds(timeout_us), all_ended)) return;
+    if (all_ended()) return;
+    cancels_all_ = true;
+    mail_.notify_one();
+    idle_.wait(lock, all_ended);
+  }
+
+ private:
+  // With the mutex held.
+  Status check_room() {
+    if (is_draining_) return unavailable("the model takes no more requests: it is being stopped");
+    if (outstanding_ < options_.max_queue + options_.max_sequences) return Status::ok();
+    ++refused_;
+    return exhausted("{} requests are waiting or running already, as many as are taken; try again later", outstanding_);
+  }
+
+  bool has_mail() const { return !new_requests_.empty() || !cancels_.empty() || cancels_all_ || is_ending_; }
+
+  // Takes what has come; waits for it where there is nothing to do. False: the end.
+  bool take_mail(bool has_run) {
+    std::vector<std::unique_ptr<ActiveRequest>> requests;
+    std::vector<RequestId> cancels;
+    bool cancels_all = false;
+    {
+      std::unique_lock lock(mutex_);
+      if (!has_run) {
+        if (loop_->has_work())
+          mail_.wait_for(lock, kIdleLook, [this] { return has_mail(); });
+        else
+          mail_.wait(lock, [this] { return has_mail(); });
+      }
+      if (is_ending_) return false;
+      requests.swap(new_requests_);
+      cancels.swap(cancels_);
+      cancels_all = std::exchange(cancels_all_, false);
+    }
+    for (std::unique_ptr<ActiveRequest>& request : requests) loop_->add(std::move(request));
+    for (RequestId id : cancels) loop_->cancel(id);
+    if (cancels_all) loop_->cancel_all();
+    return true;
+  }
+
+  void work() {
+    bool has_run = false;
+    while (take_mail(has_run)) {
+      has_run = loop_->step();
+      {
+        const std::lock_guard lock(mutex_);
+        stats_ = loop_->stats();
+      }
+      const int64_t ended = loop_->deliver();
+      if (ended == 0) continue;
+      const std::lock_guard lock(mutex_);
+      outstanding_ -= ended;
+      if (outstanding_ == 0) idle_.notify_all();
+    }
+  }
+
+  LanguageModel& model_;
+  const ExecutorOptions options_;
+  std::unique_ptr<StepLoop> loop_;  // the thread's own
+  const int64_t longest_sequence_;
+
+  mutable std::mutex mutex_;  // of all that follows but the thread
+  std::condition_variable mail_, idle_;
+  std::vector<std::unique_ptr<ActiveRequest>> new_requests_;
+  std::vector<RequestId> cancels_;
+  bool cancels_all_ = false, is_draining_ = false, is_ending_ = false;
+  uint64_t last_id_ = 0;
+  int64_t outstanding_ = 0;  // taken, and not ended
+  int64_t refused_ = 0;
+  ExecutorStats stats_;
+  std::thread thread_;
+};
+
+}  // namespace
+
+Result<std::unique_ptr<Executor>> Executor::start(LanguageModel& model, const ExecutorOptions& options) {
+  NEREID_TRY(std::unique_ptr<StepLoop> loop, StepLoop::make(model, options));
+  return std::unique_ptr<Executor>(std::make_unique<ThreadExecutor>(model, options, std::move(loop)));
+}
+
+}  // namespace nereid::llm

@@ -1,0 +1,316 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "llm/run/step_loop.h"
+
+#include <algorithm>
+#include <atomic>
+#include <tuple>
+
+#include "base/clock.h"
+#include "llm/sample/draft.h"
+
+namespace nereid::llm {
+namespace {
+
+int64_t now_us() {
+  return now_ns() / 1000;
+}
+
+Status check(const LanguageModel& model, const ExecutorOptions& o) {
+  for (auto [name, value, least] : {std::tuple{"max_sequences", o.max_sequences, 1},
+                                    {"step_tokens", o.step_tokens, 1},
+                                    {"max_queue", o.max_queue, 0}})
+    if (value < least || value > INT32_MAX / 2)
+      return invalid_argument("{} is {} and should be between {} and {}", name, value, least, INT32_MAX / 2);
+  if (model.max_sequences() < o.max_sequences || model.step_tokens() < o.step_tokens)
+    return invalid_argument(
+        "the model was loaded for {} sequences and steps of {} tokens, but {} and {} were asked for; load it as "
+        "load_options() says",
+        model.max_sequences(), model.step_tokens(), o.max_sequences, o.step_tokens);
+  return Status::ok();
+}
+
+}  // namespace
+
+LoadOptions load_options(const ExecutorOptions& options) {
+  constexpr int64_t kRows = 64;  // of logits a step: more are run in pieces
+  return {.max_sequences = options.max_sequences,
+          .step_tokens = options.step_tokens,
+          .max_outputs = std::clamp<int64_t>(options.max_sequences, kRows, std::max(kRows, options.step_tokens)),
+          .cache_tokens = options.cache_tokens > 0 ? options.cache_tokens : kCacheByMemory};
+}
+
+Result<std::unique_ptr<StepLoop>> StepLoop::make(LanguageModel& model, const ExecutorOptions& options) {
+  NEREID_RETURN_IF_ERROR(check(model, options));
+  const schedule::SchedulerOptions scheduling{
+      .step_tokens = static_cast<int32_t>(options.step_tokens),
+      // The executor counts what waits before anything gets here.
+      .max_queue = static_cast<int32_t>(options.max_queue + options.max_sequences)};
+  const kv::CacheOptions cache{.pages = static_cast<int32_t>(model.pages()),
+                               .page_tokens = static_cast<int32_t>(model.page_tokens()),
+                               .sequences = static_cast<int32_t>(options.max_sequences),
+                               .reuse = options.reuse_prefixes};
+  NEREID_TRY(std::unique_ptr<schedule::Scheduler> scheduler, schedule::Scheduler::make(scheduling, cache));
+  return std::unique_ptr<StepLoop>(new StepLoop(model, std::move(scheduler)));
+}
+
+ActiveRequest* StepLoop::find(schedule::RequestId id) const {
+  const auto it = requests_.find(id.v);
+  return it == requests_.end() ? nullptr : it->second.get();
+}
+
+void StepLoop::add(std::unique_ptr<ActiveRequest> request) {
+  ActiveRequest& r = *request;
+  requests_[r.id.v] = std::move(request);
+  if (!r.wants_answer() && r.prompt_to_come() == 0) return end_answers(r, FinishReason::kLength, {});
+  schedule::NewRequest wanted{.id = {r.id.v},
+                              .prompt = r.request.prompt,
+                              .max_tokens = static_cast<int32_t>(r.wants_answer() ? r.most_tokens : 1),
+                              .choices = r.wants_answer() ? r.request.choices : 1,
+                              .priority = r.request.priority,
+                              .deadline_us = r.expires_us,
+                              .expires_us = r.expires_us,
+                              .user = r.request.user,
+                              .key = r.request.adapter,
+                              .reuse_prefix = !r.request.prompt_logprobs,
+                              .retention = {}};
+  if (const Status s = scheduler_->add(std::move(wanted), now_us()); !s.is_ok())
+    end_answers(r, FinishReason::kCancelled, s);
+}
+
+void StepLoop::end_answers(ActiveRequest& request, FinishReason reason, const Status& status) {
+  for (size_t i = 0; i < request.answers.size(); ++i) {
+    if (request.answers[i].has_ended()) continue;
+    Output output = status.is_ok() ? request.answers[i].end(reason) : request.answers[i].fail(status);
+    output.choice = static_cast<int32_t>(i);
+    queue(request, std::move(output));
+  }
+}
+
+// With what an answer does not know of itself.
+void StepLoop::queue(ActiveRequest& request, Output&& output) {
+  output.request = request.id.v;
+  if (output.choice == 0 && !request.prompt.empty() && request.prompt_to_come() == 0) {
+    output.prompt = std::move(request.prompt);
+    request.prompt.clear();
+    request.prompt_known = 0;
+  }
+  if (output.is_last) {
+    output.reused_tokens = request.reused_tokens;
+    if (--request.open_answers == 0) {
+      ended_.push_back(request.id.v);
+      const bool failed = !output.status.is_ok();
+      if (failed)
+        ++ends_.requests_failed;
+      else if (output.finish_reason == FinishReason::kCancelled)
+        ++ends_.requests_cancelled;
+      else if (output.finish_reason == FinishReason::kTimeout)
+        ++ends_.requests_timed_out;
+      else
+        ++ends_.requests_done;
+    }
+  }
+  queued_.emplace_back(&request, std::move(output));
+}
+
+int64_t StepLoop::deliver() {
+  for (auto& [request, output] : queued_)
+    if (request->on_output) request->on_output(std::move(output));
+  queued_.clear();
+  for (uint64_t id : ended_) requests_.erase(id);
+  const auto ended = static_cast<int64_t>(ended_.size());
+  ended_.clear();
+  return ended;
+}
+
+void StepLoop::take_ended(const schedule::Step& step) {
+  for (const schedule::Ended& ended : step.ended) {
+    ActiveRequest* request = find(ended.request);
+    if (!request || request->open_answers == 0) continue;
+    const FinishReason reason = ended.reason == schedule::EndReason::kTimeout ? FinishReason::kTimeout
+                                : ended.reason == schedule::EndReason::kDone  ? FinishReason::kLength
+                                                                              : FinishReason::kCancelled;
+    if (!request->wants_answer()) {
+      end_answers(*request, reason, {});
+      continue;
+    }
+    Answer& answer = request->answers[static_cast<size_t>(ended.choice)];
+    if (answer.has_ended()) continue;
+    Output output = answer.end(reason);
+    output.choice = ended.choice;
+    queue(*request, std::move(output));
+  }
+}
+
+bool StepLoop::step() {
+  const schedule::Step& step = scheduler_->plan(now_us());
+  take_ended(step);
+  for (schedule::RequestId id : step.started)
+    if (ActiveRequest* request = find(id); request && !request->has_started) {
+      request->has_started = true;
+      if (const auto counts = scheduler_->request(id); counts.is_ok()) request->reused_tokens = counts->reused_tokens;
+    }
+  if (step.runs.empty()) return false;
+  drawn_.resize(static_cast<size_t>(step.outputs));
+  for (Drawn& drawn : drawn_) {
+    drawn.outputs.clear();
+    drawn.tokens.clear();
+    drawn.drafts.clear();
+  }
+  Status status = lay_out(step);
+  if (status.is_ok()) status = run(step);
+  if (status.is_ok())
+    report();
+  else
+    fail(step, status);
+  return true;
+}
+
+Status StepLoop::lay_out(const schedule::Step& step) {
+  for (const kv::Move& move : step.moves) {
+    if (move.kind != kv::MoveKind::kCopy)
+      return internal("pages were to be moved to host memory, of which there is none");
+    model_.copy_page(move.src, move.dst);
+  }
+  for (const schedule::Run& run : step.runs) {
+    const std::span<const int32_t> table = scheduler_->cache().table(run.sequence);
+    NEREID_RETURN_IF_ERROR(
+        model_.set_pages(run.sequence.v, run.table_from, table.subspan(static_cast<size_t>(run.table_from))));
+  }
+  return Status::ok();
+}
+
+// Usually one step of the model; more where more rows of logits are wanted than it gives at a time.
+Status StepLoop::run(const schedule::Step& step) {
+  size_t outcome = 0;
+  for (const schedule::Run& run : step.runs) {
+    ActiveRequest* request = find(run.request);
+    if (!request) return internal("request {} is to be run, but has ended", run.request.v);
+    NEREID_RETURN_IF_ERROR(run_tokens(run, *request, outcome));
+    outcome += static_cast<size_t>(run.outputs);
+  }
+  return flush();
+}
+
+Status StepLoop::run_tokens(const schedule::Run& run, ActiveRequest& request, size_t outcome) {
+  const auto most_rows = static_cast<size_t>(model_.max_outputs());
+  const size_t drawn_from =
+      run.outputs > 0 ? run.tokens.size() - 1 - static_cast<size_t>(run.drafts) : run.tokens.size();
+  for (size_t i = 0; i < run.tokens.size(); ++i) {
+    const auto position = static_cast<int64_t>(run.position) + static_cast<int64_t>(i);
+    const bool is_known = position < request.prompt_known || position >= static_cast<int64_t>(request.prompt.size());
+    const size_t rows = i == drawn_from ? 1 + static_cast<size_t>(run.drafts) : 0;
+    if (rows_.size() + rows + (is_known ? 0 : 1) > most_rows) NEREID_RETURN_IF_ERROR(flush());
+    const auto row = static_cast<int32_t>(rows_.size());
+    if (!is_known) uses_.push_back({.request = &request, .row = row, .position = position});
+    if (i == drawn_from)
+      uses_.push_back({.request = &request,
+                       .row = row,
+                       .position = -1,
+                       .outcome = outcome,
+                       .choice = run.choice,
+                       .choices = run.outputs,
+                       .drafts = run.tokens.last(static_cast<size_t>(run.drafts))});
+    if (!is_known || i >= drawn_from) rows_.push_back(static_cast<int32_t>(tokens_.size()));
+    tokens_.push_back(run.tokens[i]);
+    positions_.push_back(static_cast<int32_t>(position));
+    sequences_.push_back(run.sequence.v);
+  }
+  return Status::ok();
+}
+
+// Runs what has been gathered, and uses its logits.
+Status StepLoop::flush() {
+  if (tokens_.empty()) return Status::ok();
+  const Status status =
+      model_.step({.tokens = tokens_, .positions = positions_, .sequences = sequences_, .output_rows = rows_});
+  if (status.is_ok() && uses_.size() == 1) {
+    apply(uses_[0]);
+  } else if (status.is_ok() && !uses_.empty()) {
+    std::atomic<size_t> next{0};
+    model_.pool().run([&](Worker&) {
+      for (size_t i = next.fetch_add(1); i < uses_.size(); i = next.fetch_add(1)) apply(uses_[i]);
+    });
+  }
+  for (const Use& use : uses_)
+    if (use.position >= 0) ++use.request->prompt_known;
+  for (std::vector<int32_t>* of_tokens : {&tokens_, &positions_, &sequences_, &rows_}) of_tokens->clear();
+  uses_.clear();
+  return status;
+}
+
+// Several may be at work at once, each on rows, answers and outcomes of its own.
+void StepLoop::apply(const Use& use) {
+  ActiveRequest& request = *use.request;
+  if (use.position >= 0) return request.take_prompt_logits(use.position, model_.logits(use.row));
+  for (int32_t i = 0; i < use.choices; ++i) {
+    Drawn& drawn = drawn_[use.outcome + static_cast<size_t>(i)];
+    drawn.request = &request;
+    if (request.wants_answer()) {
+      draw(request.answers[static_cast<size_t>(use.choice + i)], use, i + 1 < use.choices, &drawn);
+      for (Output& output : drawn.outputs) output.choice = use.choice + i;
+    } else {
+      drawn.tokens.push_back(0);
+    }
+  }
+}
+
+// A draft is right when it is what would have been drawn anyway; the rows of those behind a wrong one are worthless.
+void StepLoop::draw(Answer& answer, const Use& use, bool is_shared, Drawn* drawn) {
+  for (size_t i = 0;; ++i) {
+    const std::span<float> logits = model_.logits(use.row + static_cast<int64_t>(i));
+    std::vector<float> copy;  // drawing changes them, and the choices that follow draw from them, too
+    if (is_shared) copy.assign(logits.begin(), logits.end());
+    drawn->outputs.push_back(answer.draw(is_shared ? std::span<float>(copy) : logits));
+    drawn->tokens.push_back(std::max(answer.last_drawn(), 0));
+    if (drawn->outputs.back().is_last) return;
+    if (i == use.drafts.size() || drawn->tokens.back() != use.drafts[i]) break;
+  }
+  const sample::SamplingParams& params = answer.params();
+  const int64_t most = std::min<int64_t>(params.draft_tokens, model_.max_outputs() - 1);
+  if (most > 0)
+    sample::look_up_draft(answer.history(), {.tokens = static_cast<int32_t>(most), .ngram = params.draft_ngram},
+                          &drawn->drafts);
+}
+
+void StepLoop::report() {
+  outcomes_.clear();
+  for (const Drawn& drawn : drawn_)
+    outcomes_.push_back({.tokens = drawn.tokens,
+                         .is_last = drawn.outputs.empty() || drawn.outputs.back().is_last,
+                         .drafts = drawn.drafts});
+  scheduler_->done(now_us(), outcomes_);
+  for (Drawn& drawn : drawn_) {
+    if (drawn.outputs.empty()) end_answers(*drawn.request, FinishReason::kLength, {});
+    for (Output& output : drawn.outputs) queue(*drawn.request, std::move(output));
+  }
+}
+
+// None of the step's requests can go on; the others do.
+void StepLoop::fail(const schedule::Step& step, const Status& status) {
+  std::vector<schedule::RequestId> ids;
+  for (const schedule::Run& run : step.runs) ids.push_back(run.request);
+  scheduler_->undo();
+  for (schedule::RequestId id : ids) {
+    if (ActiveRequest* request = find(id)) end_answers(*request, FinishReason::kCancelled, status);
+    scheduler_->cancel(id);
+  }
+}
+
+ExecutorStats StepLoop::stats() const {
+  ExecutorStats stats = ends_;
+  const schedule::SchedulerCounts s = scheduler_->counts();
+  const kv::CacheCounts c = scheduler_->cache().counts();
+  stats.requests_running = s.running;
+  stats.requests_waiting = s.waiting;
+  stats.pages = c.pages;
+  stats.pages_used = c.used;
+  stats.pages_cached = c.cached;
+  stats.steps = s.steps;
+  stats.prompt_tokens = s.prompt_tokens;
+  stats.reused_tokens = s.reused_tokens;
+  stats.answer_tokens = s.answer_tokens;
+  stats.preemptions = s.pauses;
+  return stats;
+}
+
+}  // namespace nereid::llm

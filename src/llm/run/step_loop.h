@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+// The executor without its thread: one call, one step of everything that is running.
+//
+// What to run comes from llm/schedule, which also keeps the accounts of the pages; here it is carried out on the model:
+// pages are copied and laid out, tokens run, answers drawn (all rows of a step side by side).
+#pragma once
+
+#include <memory>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "llm/run/active_request.h"
+#include "llm/run/executor.h"
+#include "llm/schedule/scheduler.h"
+
+namespace nereid::llm {
+
+// One thread at a time.
+class StepLoop {
+ public:
+  static Result<std::unique_ptr<StepLoop>> make(LanguageModel& model, const ExecutorOptions& options);
+
+  // A request that the scheduler refuses ends at once.
+  void add(std::unique_ptr<ActiveRequest> request);
+  void cancel(RequestId id) { scheduler_->cancel({id.v}); }
+  void cancel_all() { scheduler_->cancel_all(); }
+  // False: there was nothing to run.
+  bool step();
+  // Calls back with all that has come since the last call, which the stats count already. How many requests have ended
+  // by that.
+  int64_t deliver();
+
+  bool has_work() const { return !requests_.empty(); }
+  // Longest prompt and answer together that the pages can hold.
+  int64_t longest_sequence() const { return scheduler_->longest_sequence(); }
+  ExecutorStats stats() const;
+
+ private:
+  // What some rows of the model's logits are for.
+  struct Use {
+    ActiveRequest* request = nullptr;
+    int32_t row = 0;                  // the first
+    int64_t position = -1;            // of the prompt's token whose row it is; -1: tokens are drawn
+    size_t outcome = 0;               // of the first choice
+    int32_t choice = 0, choices = 1;  // that draw from it
+    std::span<const int32_t> drafts;  // the rows that follow are theirs
+  };
+  // What has come of one output of a scheduler's run.
+  struct Drawn {
+    ActiveRequest* request = nullptr;
+    std::vector<Output> outputs;
+    std::vector<int32_t> tokens;  // as the scheduler wants them: an end token is among them
+    std::vector<int32_t> drafts;  // for the next step
+  };
+
+  StepLoop(LanguageModel& model, std::unique_ptr<schedule::Scheduler> scheduler)
+      : model_(model), scheduler_(std::move(scheduler)) {}
+  ActiveRequest* find(schedule::RequestId id) const;
+  void end_answers(ActiveRequest& request, FinishReason reason, const Status& status);
+  void queue(ActiveRequest& request, Output&& output);
+  void take_ended(const schedule::Step& step);
+  Status lay_out(const schedule::Step& step);
+  Status run(const schedule::Step& step);
+  Status run_tokens(const schedule::Run& run, ActiveRequest& request, size_t outcome);
+  Status flush();
+  void apply(const Use& use);
+  void draw(Answer& answer, const Use& use, bool is_shared, Drawn* drawn);
+  void fail(const schedule::Step& step, const Status& status);
+  void report();
+
+  LanguageModel& model_;
+  std::unique_ptr<schedule::Scheduler> scheduler_;
+  std::unordered_map<uint64_t, std::unique_ptr<ActiveRequest>> requests_;
+  std::vector<std::pair<ActiveRequest*, Output>> queued_;  // to be told
+  std::vector<uint64_t> ended_;                            // once that is done
+  ExecutorStats ends_;                                     // only the totals of ended requests
+
+  // Of the step at hand; all keep their memory.
+  std::vector<int32_t> tokens_, positions_, sequences_, rows_;
+  std::vector<Use> uses_;
+  std::vector<Drawn> drawn_;
+  std::vector<schedule::Outcome> outcomes_;
+};
+
+}  // namespace nereid::llm

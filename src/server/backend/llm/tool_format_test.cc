@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "server/backend/llm/tool_format.h"
+
+#include <gtest/gtest.h>
+
+#include "llm/chat/builtin_templates.h"
+
+namespace nereid::server {
+namespace {
+
+TEST(ToolFormat, is_told_from_what_the_template_writes) {
+  EXPECT_EQ(tool_format_of("{% if tools %}<tool_call>{{ call.arguments }}</tool_call>{% endif %}"), "hermes");
+  EXPECT_EQ(tool_format_of("{% if tools %}Environment: ipython\n\"parameters\"{% endif %}"), "llama3");
+  EXPECT_EQ(tool_format_of("{% if tools %}<|python_tag|>{% endif %}"), "llama3");
+  EXPECT_EQ(tool_format_of("{% if tools %}[TOOL_CALLS]{% endif %}"), "mistral");
+  EXPECT_EQ(tool_format_of("{% if tools %}<function={{ name }}></function>{% endif %}"), "function_tag");
+  EXPECT_EQ(tool_format_of("{% if tools %}>>>all{% endif %}"), "functionary");
+}
+
+TEST(ToolFormat, a_template_without_tools_has_none) {
+  EXPECT_EQ(tool_format_of(""), "");
+  EXPECT_EQ(tool_format_of("{{ messages }}<tool_call>"), "");
+  EXPECT_EQ(tool_format_of(chat::builtin_template("chatml")->source()), "");
+}
+
+}  // namespace
+}  // namespace nereid::server
