@@ -19,6 +19,7 @@ int inspect_command(Arguments args);
 int models_command(Arguments args);
 int refit_command(Arguments args);
 int run_command(Arguments args);
+int serve_command(Arguments args);
 int template_command(Arguments args);
 int tokenize_command(Arguments args);
 int view_command(Arguments args);
@@ -27,6 +28,7 @@ namespace {
 
 constexpr Command kCommands[] = {
     {"run", "answers prompts with a language model", run_command},
+    {"serve", "serves language models over HTTP, as OpenAI's API", serve_command},
     {"models", "lists, fetches and finds models by name", models_command},
     {"build", "makes an engine of an ONNX file", build_command},
     {"refit", "gives an engine other weights, or takes them away", refit_command},

@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: Apache-2.0
+// nereid serve: language models behind an HTTP server, until a signal comes.
+#include <CLI/CLI.hpp>
+#include <ctime>
+
+#include "base/interrupt.h"
+#include "base/log.h"
+#include "base/progress.h"
+#include "cli/command.h"
+#include "cli/model_path.h"
+#include "cli/options.h"
+#include "cli/version.h"
+#include "server/host/host.h"
+
+namespace nereid::cli {
+namespace {
+
+struct ServeArguments {
+  std::vector<std::string> models;
+  std::vector<std::string> names;
+  std::vector<std::string> keys;
+  std::string key_file;
+  server::HostOptions host;
+  server::LlmModelOptions model;
+  bool no_prefix_reuse = false;
+  bool quiet = false;
+};
+
+void declare_model(CLI::App& app, ServeArguments& a) {
+  add_texts(app, "MODEL", a.models, "paths, or names that `nereid models` lists")->required();
+  add_texts(app, "--served-model-name", a.names, "what requests call a model; once for each MODEL, in order");
+  app.add_option("--isa", a.model.open.isa,
+                 "highest instruction set to use: baseline, avx2, avx512 or amx (default: the best)");
+  app.add_option("--threads,-t", a.model.open.threads,
+                 "CPU threads of a model (default: all that this process may use)");
+  app.add_option("--context,-c", a.model.open.context,
+                 "longest prompt and answer together, in tokens (default: the model's, up to 8192)");
+  app.add_flag("--exact", a.model.open.exact, "round nothing but the weights: slow and large, for checking answers");
+  app.add_flag("--strict", a.model.open.strict, "fail where a part of the model would run without a fast kernel");
+  app.add_option("--chat-template", a.model.chat_template, "a template's name or file instead of the model's own");
+  app.add_option("--max-sequences", a.model.executor.max_sequences, "requests in the batch at one time")
+      ->check(CLI::Range(int64_t{1}, int64_t{4096}))
+      ->capture_default_str();
+  app.add_option("--step-tokens", a.model.executor.step_tokens, "tokens of one step, prompts and answers together")
+      ->check(CLI::Range(int64_t{1}, int64_t{65536}))
+      ->capture_default_str();
+  app.add_option("--max-queue", a.model.executor.max_queue,
+                 "requests that may wait for their turn; one more is refused")
+      ->check(CLI::Range(int64_t{0}, int64_t{1} << 20))
+      ->capture_default_str();
+  app.add_option("--cache-tokens", a.model.executor.cache_tokens,
+                 "tokens that the key/value cache holds (default: by the memory there is)")
+      ->check(CLI::Range(int64_t{0}, int64_t{1} << 40));
+  app.add_flag("--no-prefix-reuse", a.no_prefix_reuse, "keep nothing of a prompt for the next that begins the same");
+}
+
+void declare_server(CLI::App& app, ServeArguments& a) {
+  app.add_option("--host", a.host.host, "address or name to listen on, or unix:PATH")->capture_default_str();
+  app.add_option("--port", a.host.port, "port to listen on; 0: any that is free")
+      ->check(CLI::Range(0, 65535))
+      ->capture_default_str();
+  add_texts(app, "--api-key", a.keys, "a key that requests must show as 'Authorization: Bearer KEY'; repeatable");
+  app.add_option("--api-key-file", a.key_file, "a file with such keys, one a line");
+  app.add_option("--ssl-cert", a.host.tls.certificate_path, "certificate in PEM, its chain behind it: speak HTTPS");
+  app.add_option("--ssl-key", a.host.tls.key_path, "its private key in PEM");
+  app.add_option("--ssl-client-ca", a.host.tls.client_ca_path,
+                 "PEM; clients must show a certificate signed by one of these");
+  app.add_option("--cors-origin", a.host.origin, "web pages of this origin ('https://a.b', or '*') may use the server");
+  app.add_flag("--log-requests", a.host.log_requests, "a line for each request on standard error");
+  app.add_flag("--quiet,-q", a.quiet, "no progress, warnings and errors only");
+  for (const server::net::SettingRow& row : server::net::setting_table())
+    app.add_option("--" + std::string(row.name), a.host.settings.*row.member, std::string(row.help))
+        ->check(CLI::Range(row.least, row.most))
+        ->capture_default_str();
+}
+
+Status complete(ServeArguments& a) {
+  if (!a.names.empty() && a.names.size() != a.models.size())
+    return invalid_argument("--served-model-name is given once for each MODEL: {} names for {} models", a.names.size(),
+                            a.models.size());
+  if (a.host.tls.certificate_path.empty() != a.host.tls.key_path.empty())
+    return invalid_argument("--ssl-cert and --ssl-key belong together; one of them is missing");
+  if (!a.host.tls.client_ca_path.empty() && a.host.tls.certificate_path.empty())
+    return invalid_argument("--ssl-client-ca needs --ssl-cert and --ssl-key");
+  a.host.api_keys = a.keys;
+  for (const std::string& key : a.keys)
+    if (key.empty()) return invalid_argument("--api-key is empty; a key has at least one character");
+  if (!a.key_file.empty()) {
+    NEREID_TRY(const std::vector<std::string> more, server::net::read_api_keys(a.key_file).with("--api-key-file"));
+    a.host.api_keys.insert(a.host.api_keys.end(), more.begin(), more.end());
+  }
+  a.host.version = kVersion;
+  a.model.executor.reuse_prefixes = !a.no_prefix_reuse;
+  const bool are_named = !a.names.empty();
+  for (std::string& model : a.models) {
+    NEREID_TRY(std::string path, resolve_model(model));
+    // A model that is found by a name keeps it; of a path the last part is the name.
+    if (!are_named) a.names.push_back(path != model ? model : "");
+    model = std::move(path);
+  }
+  return Status::ok();
+}
+
+// The exit code of a failure, which has been printed; nothing when all models are there.
+std::optional<ExitCode> load_all(const ServeArguments& a, server::Host& host) {
+  for (size_t i = 0; i < a.models.size(); ++i) {
+    server::LlmModelOptions options = a.model;
+    options.name = a.names[i];
+    std::unique_ptr<Progress> bar;  // made at the first call: an engine that is found needs none
+    const auto progress = [&](int64_t done, int64_t total) {
+      if (!bar)
+        bar = std::make_unique<Progress>(
+            ProgressOptions{.what = "packing the weights", .total = total, .unit = Progress::Unit::bytes});
+      bar->set(done);
+    };
+    log_info("loading {}", a.models[i]);
+    bool wrong_option = false;
+    if (const Status status = host.load(a.models[i], options, progress, &wrong_option); !status.is_ok())
+      return fail(status, wrong_option ? kWrongInput : kFailed);
+    if (bar) bar->finish();
+  }
+  return std::nullopt;
+}
+
+void print_welcome(const ServeArguments& a, const server::Host& host) {
+  const std::string url = host.url();
+  const bool is_unix = url.starts_with("unix:");
+  std::string names;
+  for (const std::string& name : host.model_names()) names += (names.empty() ? "" : ", ") + name;
+  fmt::print("serving {} at {}\n", names, url);
+  fmt::print(
+      "try: curl {}{}/v1/chat/completions{}{} -H 'Content-Type: application/json' -d "
+      "'{{\"model\":\"{}\",\"messages\":[{{\"role\":\"user\",\"content\":\"Hello\"}}]}}'\n",
+      is_unix ? "--unix-socket " + url.substr(5) + " " : "", is_unix ? "http://localhost" : url,
+      a.host.tls.certificate_path.empty() ? "" : " --cacert " + a.host.tls.certificate_path,
+      a.host.api_keys.empty() ? "" : " -H \"Authorization: Bearer $KEY\"", host.model_names().front());
+  if (!is_unix) fmt::print("or open {}/ in a browser; Ctrl-C ends the server\n", url);
+  std::fflush(stdout);
+}
+
+void wait_for_signal() {
+  // A signal ends the sleep at once when it meets this thread, as it does: the others block them all.
+  const timespec nap = {.tv_sec = 0, .tv_nsec = 250'000'000};
+  while (!interrupted()) ::nanosleep(&nap, nullptr);
+}
+
+}  // namespace
+
+int serve_command(Arguments args) {
+  CLI::App app(
+      "Serves language models over HTTP: the API of OpenAI under /v1, a page to chat at /, /health and /metrics.",
+      "nereid serve");
+  ServeArguments a;
+  declare_model(app, a);
+  declare_server(app, a);
+  if (const auto code = parse(app, args)) return *code;
+  if (a.quiet) stderr_console().set_level(LogLevel::warn);
+  if (const Status status = complete(a); !status.is_ok()) return fail(status);
+
+  Result<std::unique_ptr<server::Host>> started = server::Host::start(a.host);
+  if (!started.is_ok()) return fail(started.status());
+  server::Host& host = **started;
+  if (const auto code = load_all(a, host)) return *code;
+  host.set_ready();
+  print_welcome(a, host);
+  wait_for_signal();
+
+  const int64_t running = host.stats().requests_running;
+  log_info("stopping{}", running == 0 ? std::string()
+                                      : fmt::format("; {} request{} may run for {} more (Ctrl-C again ends at once)",
+                                                    running, running == 1 ? "" : "s",
+                                                    format_duration(a.host.settings.drain_timeout_ms * 1'000'000)));
+  if (!host.drain()) log_warn("requests that did not end in time were broken off");
+  return kDone;
+}
+
+}  // namespace nereid::cli
