@@ -86,8 +86,9 @@ class TestMachine {
  private:
   struct Held {
     std::string key;
-    std::vector<int32_t> tokens;
-    std::vector<uint64_t> entries;  // what each position should hold
+    std::vector<int32_t> tokens = {};
+    std::vector<uint64_t> entries = {};  // what each position should hold
+    size_t longest = 0;                  // that it has been: rollback counts from there
   };
 
   static std::string key(uint32_t n) { return std::string("abc").substr(0, n % 3); }
@@ -108,7 +109,7 @@ class TestMachine {
   }
 
   void open(const Event& e) {
-    Held h{.key = key(e.a), .tokens = {}, .entries = {}};
+    Held h{.key = key(e.a)};
     if (!left_.empty() && e.b % 4 != 0) {  // goes on with what somebody had
       h.tokens = left_[e.b % left_.size()];
       h.tokens.resize(e.c % (h.tokens.size() + 1));
@@ -131,6 +132,7 @@ class TestMachine {
     if (cache_->length(opened->sequence) != opened->reused_tokens)
       wrong("a sequence does not begin with what it found");
     h.tokens.resize(static_cast<size_t>(opened->reused_tokens));
+    h.longest = h.tokens.size();
     learn(h);
     open_[opened->sequence] = std::move(h);
   }
@@ -148,7 +150,9 @@ class TestMachine {
     if (done != fits && (fits || options_.window == 0)) wrong("append() does not agree with available()");
     if (!done && cache_->length(it->first) != static_cast<int32_t>(it->second.tokens.size()))
       wrong("an append() that failed has changed its sequence");
-    if (done) it->second.tokens.insert(it->second.tokens.end(), tokens.begin(), tokens.end());
+    if (!done) return;
+    it->second.tokens.insert(it->second.tokens.end(), tokens.begin(), tokens.end());
+    it->second.longest = std::max(it->second.longest, it->second.tokens.size());
   }
 
   // The moves, then all that was appended is computed, looking at what it may look at.
@@ -196,7 +200,7 @@ class TestMachine {
     // Mostly a few tokens, as drafts that are refused; sometimes any number.
     const uint32_t keep = e.b % 4 ? all - std::min(all, e.c % 6) : e.c % (all + 1);
     const Status s = cache_->truncate(it->first, static_cast<int32_t>(keep));
-    if (!s.is_ok() && (options_.window == 0 || keep + static_cast<uint32_t>(options_.rollback) >= all))
+    if (!s.is_ok() && (options_.window == 0 || keep + static_cast<uint32_t>(options_.rollback) >= it->second.longest))
       wrong(s.message());
     if (!s.is_ok()) return;
     it->second.tokens.resize(keep);

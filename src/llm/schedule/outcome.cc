@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+// outcome: what came of a step: tokens and drafts that were accepted, choices forked from their prompt, ends.
+#include "llm/schedule/scheduler_impl.h"
+
+namespace nereid::schedule {
+
+void Scheduler::Impl::end_branch(Branch& b) {
+  if (b.is_running)
+    stop(b);
+  else
+    std::erase_if(waiting, [&](const Waiting& w) { return w.branch == &b; });
+  b.has_ended = true;
+  Entry& e = *b.entry;
+  e.live -= e.has_forked ? 1 : e.live;
+  if (e.reserved_pages == 0) return;
+  pages_reserved -= e.reserved_pages;
+  e.reserved_pages = e.live > 0 ? pages_to_the_end(e, e.live) : 0;
+  pages_reserved += e.reserved_pages;
+}
+
+void Scheduler::Impl::end_entry(Entry& e) {
+  shares.leave(e.user);
+  entries.erase(e.request.id.v);
+}
+
+void Scheduler::Impl::take_outcome(Branch& b, const Outcome& o) {
+  b.tokens.resize(static_cast<size_t>(b.known()));
+  b.tokens.insert(b.tokens.end(), o.tokens.begin(), o.tokens.end());
+  b.answered += static_cast<int32_t>(o.tokens.size());
+  totals.answer_tokens += static_cast<int64_t>(o.tokens.size());
+  b.drafts = 0;
+  if (o.is_last || b.answered >= b.entry->request.max_tokens) return end_branch(b);
+  b.drafts = static_cast<int32_t>(o.drafts.size());
+  b.tokens.insert(b.tokens.end(), o.drafts.begin(), o.drafts.end());
+}
+
+void Scheduler::done(int64_t now_us, std::span<const Outcome> outcomes) {
+  Impl& s = *impl_;
+  NEREID_CHECK(s.is_in_step && outcomes.size() == static_cast<size_t>(s.step.outputs));
+  s.is_in_step = false;
+  s.now_us = now_us;
+  size_t next = 0;
+  for (size_t i = 0; i < s.step.runs.size(); ++i) {
+    const Run& run = s.step.runs[i];
+    Branch& b = *s.planned[i];
+    b.is_planned = false;
+    const std::span<const Outcome> own = outcomes.subspan(next, static_cast<size_t>(run.outputs));
+    next += own.size();
+    if (run.drafts > 0) {
+      // The first of the tokens is known; of the drafts as many were right as were given beside the one drawn.
+      const size_t kept = own[0].tokens.size();
+      NEREID_CHECK(kept >= 1 && kept <= run.tokens.size());
+      NEREID_CHECK(s.cache->truncate(run.sequence, run.position + static_cast<int32_t>(kept)).is_ok());
+    }
+    s.cache->commit(run.sequence);
+    if (own.empty()) continue;
+    Entry& e = *b.entry;
+    if (!e.has_forked) s.fork(b, own);
+    for (size_t j = 0; j < own.size(); ++j) {
+      NEREID_CHECK(!own[j].tokens.empty());
+      s.take_outcome(own.size() == 1 ? b : *e.branches[j], own[j]);
+    }
+    if (e.live == 0) {
+      ++s.totals.done;
+      s.end_entry(e);
+    }
+  }
+}
+
+// The prompt of several choices has been computed: from here each goes its own way.
+void Scheduler::Impl::fork(Branch& first, std::span<const Outcome> outcomes) {
+  Entry& e = *first.entry;
+  rows_taken -= choices_of(first);
+  e.has_forked = true;
+  ++rows_taken;
+  for (size_t i = 1; i < outcomes.size(); ++i) {
+    auto b = std::make_unique<Branch>();
+    b->entry = &e;
+    b->choice = static_cast<int32_t>(i);
+    b->tokens = first.tokens;
+    Result<kv::SequenceId> sequence = cache->fork(first.sequence);
+    NEREID_CHECK(sequence.is_ok());  // its row was kept for it
+    b->sequence = *sequence;
+    start(*b);
+    e.branches.push_back(std::move(b));
+  }
+}
+
+}  // namespace nereid::schedule

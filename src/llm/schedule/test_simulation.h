@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: Apache-2.0
+// For tests: carries out a scheduler's steps as an executor does, on a device whose cache entries say what they were
+// computed from and under a clock that only steps move. What a request answers is known beforehand, so that a wrong
+// page, a wrong position or a token lost shows in the answer.
+#pragma once
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "llm/kv/test_device.h"
+#include "llm/schedule/scheduler.h"
+
+namespace nereid::schedule {
+
+// What the model of these tests says after an entry; the choice stands for the seed.
+inline int32_t next_token(uint64_t entry, int32_t choice, int32_t vocab = 50) {
+  return static_cast<int32_t>(kv::entry_of(entry, choice + 1000) % static_cast<uint64_t>(vocab));
+}
+
+inline std::vector<int32_t> answer_alone(const NewRequest& r, int32_t choice) {
+  uint64_t x = kv::entry_of_key(r.key);
+  for (int32_t t : r.prompt) x = kv::entry_of(x, t);
+  std::vector<int32_t> answer;
+  while (static_cast<int32_t>(answer.size()) < r.max_tokens) {
+    answer.push_back(next_token(x, choice));
+    x = kv::entry_of(x, answer.back());
+  }
+  return answer;
+}
+
+class Simulation {
+ public:
+  struct Answer {
+    std::vector<int32_t> tokens;
+    std::vector<int64_t> times_us;  // when each token came
+    bool has_ended = false;
+    EndReason reason = EndReason::kDone;
+    int64_t end_us = 0;
+  };
+  struct Life {
+    NewRequest request;
+    int64_t arrival_us = 0, end_us = 0;
+    int32_t left = 0;  // choices that have not ended
+    std::vector<Answer> answers;
+    int64_t first_token_us() const { return answers[0].times_us.empty() ? -1 : answers[0].times_us[0] - arrival_us; }
+  };
+
+  Simulation(const SchedulerOptions& options, const kv::CacheOptions& cache)
+      : options_(options),
+        scheduler_(*Scheduler::make(options, cache)),
+        device_(cache),
+        tables_(static_cast<size_t>(cache.sequences)),
+        cache_(cache) {}
+
+  Scheduler& scheduler() { return *scheduler_; }
+  int64_t now_us = 0;
+  int64_t step_us = 1000, token_us = 100;  // what a step takes, and each of its tokens
+  int drafts = 0;                          // proposed after each token; every other one is right
+  std::map<uint64_t, Life> lives;
+  std::vector<Step> steps;  // kept when wanted; their spans are stale
+  bool keep_steps = false;
+  std::string wrong;  // the first thing that was
+
+  Status add(NewRequest r) {
+    NewRequest copy = r;
+    const Status s = scheduler_->add(std::move(copy), now_us);
+    if (!s.is_ok()) return s;
+    Life life;
+    life.request = std::move(r);
+    life.arrival_us = now_us;
+    life.left = life.request.choices;
+    life.answers.resize(static_cast<size_t>(life.request.choices));
+    const uint64_t id = life.request.id.v;
+    lives[id] = std::move(life);
+    return s;
+  }
+
+  // One round; false: there was nothing to run.
+  bool step() {
+    const Step& s = scheduler_->plan(now_us);
+    if (keep_steps) steps.push_back(s);
+    for (const Ended& e : s.ended) end(e.request, e.choice, e.reason);
+    device_.carry_out(s.moves);
+    if (s.runs.empty()) return false;
+    check_budget(s);
+    std::vector<std::vector<int32_t>> drawn, drafted;
+    for (const Run& r : s.runs) run(r, &drawn, &drafted);
+    now_us += step_us + token_us * s.tokens;
+    tell(s, drawn, drafted);
+    return true;
+  }
+  // Until nothing is left; false: it did not come to an end.
+  bool run_all(int most_steps = 100000) {
+    while (scheduler_->has_work()) {
+      if (!step()) now_us += 1000;
+      if (--most_steps == 0 || !wrong.empty()) return false;
+    }
+    return true;
+  }
+
+  int32_t pages_in_use() const { return scheduler_->cache().counts().used; }
+
+ private:
+  void fail(std::string what) {
+    if (wrong.empty()) wrong = std::move(what);
+  }
+
+  void end(RequestId id, int32_t choice, EndReason reason) {
+    const auto it = lives.find(id.v);
+    if (it == lives.end()) return fail("an unknown request has ended");
+    Answer& a = it->second.answers[static_cast<size_t>(choice)];
+    if (std::exchange(a.has_ended, true)) fail("a choice has ended twice");
+    a.reason = reason;
+    a.end_us = now_us;
+    if (--it->second.left == 0) it->second.end_us = now_us;
+  }
+
+  void check_budget(const Step& s) {
+    int32_t tokens = 0, prompt = 0, outputs = 0;
+    bool has_answers = false;
+    std::set<int32_t> rows;
+    for (const Run& r : s.runs) {
+      tokens += static_cast<int32_t>(r.tokens.size());
+      outputs += r.outputs;
+      if (r.is_prompt)
+        prompt += static_cast<int32_t>(r.tokens.size());
+      else
+        has_answers = true;
+      if (!rows.insert(r.sequence.v).second) fail("a sequence runs twice in a step");
+    }
+    if (tokens != s.tokens || outputs != s.outputs) fail("a step does not add up");
+    if (tokens > options_.step_tokens) fail("a step is over its budget");
+    if (has_answers && prompt > options_.prompt_tokens_beside) fail("prompts take more than their part");
+  }
+
+  void run(const Run& r, std::vector<std::vector<int32_t>>* drawn, std::vector<std::vector<int32_t>>* drafted) {
+    const Life& life = lives.at(r.request.v);
+    std::vector<int32_t>& table = tables_[static_cast<size_t>(r.sequence.v)];
+    const std::span<const int32_t> now = scheduler_->cache().table(r.sequence);
+    table.resize(now.size(), -2);
+    for (size_t i = static_cast<size_t>(r.table_from); i < now.size(); ++i) table[i] = now[i];
+    if (!std::ranges::equal(table, now)) fail("a change of a table was not told");
+    std::vector<uint64_t> after;
+    for (size_t i = 0; i < r.tokens.size(); ++i) {
+      const int32_t p = r.position + static_cast<int32_t>(i);
+      const uint64_t before = p == 0 ? kv::entry_of_key(life.request.key) : device_.entry(table, p - 1);
+      after.push_back(device_.entry(table, p) = kv::entry_of(before, r.tokens[i]));
+    }
+    for (int32_t k = 0; k < r.outputs; ++k) {
+      std::vector<int32_t> tokens;
+      const size_t first = r.tokens.size() - 1 - static_cast<size_t>(r.drafts);
+      for (size_t i = first;; ++i) {
+        tokens.push_back(next_token(after[i], r.choice + k));
+        if (i + 1 == r.tokens.size() || r.tokens[i + 1] != tokens.back()) break;
+      }
+      // What would come, with a mistake now and then.
+      std::vector<int32_t> guess;
+      uint64_t x = after[first + tokens.size() - 1];
+      for (int32_t d = 0, t = tokens.back(); d < drafts; ++d) {
+        x = kv::entry_of(x, t);
+        t = next_token(x, r.choice + k);
+        guess.push_back(x % 2 ? t : t + 1);
+      }
+      drawn->push_back(std::move(tokens));
+      drafted->push_back(std::move(guess));
+    }
+  }
+
+  void tell(const Step& s, const std::vector<std::vector<int32_t>>& drawn,
+            const std::vector<std::vector<int32_t>>& drafted) {
+    std::vector<Outcome> outcomes;
+    struct End {
+      RequestId id;
+      int32_t choice;
+    };
+    std::vector<End> ends;
+    for (const Run& r : s.runs)
+      for (int32_t k = 0; k < r.outputs; ++k) {
+        const size_t i = outcomes.size();
+        Life& life = lives.at(r.request.v);
+        Answer& a = life.answers[static_cast<size_t>(r.choice + k)];
+        if (a.has_ended) fail("a choice goes on after its end");
+        for (int32_t t : drawn[i]) {
+          a.tokens.push_back(t);
+          a.times_us.push_back(now_us);
+        }
+        const auto have = static_cast<int32_t>(a.tokens.size());
+        if (have > life.request.max_tokens) fail("an answer is longer than it may be");
+        outcomes.push_back({.tokens = drawn[i], .is_last = false, .drafts = drafted[i]});
+        if (have == life.request.max_tokens) ends.push_back({r.request, r.choice + k});
+      }
+    scheduler_->done(now_us, outcomes);
+    for (const End& e : ends) {
+      end(e.id, e.choice, EndReason::kDone);
+      const Life& life = lives.at(e.id.v);
+      if (life.answers[static_cast<size_t>(e.choice)].tokens != answer_alone(life.request, e.choice))
+        fail("request " + std::to_string(e.id.v) + " answers other than alone");
+    }
+  }
+
+  SchedulerOptions options_;
+  std::unique_ptr<Scheduler> scheduler_;
+  kv::TestDevice device_;
+  std::vector<std::vector<int32_t>> tables_;  // as the model has them
+  kv::CacheOptions cache_;
+};
+
+}  // namespace nereid::schedule
