@@ -47,6 +47,7 @@ libcli11-dev 2
 libpcre2-dev 10
 libutf8proc-dev 2
 libssl-dev 3
+libboost1.81-dev 1.81
 libprotobuf-dev 3.21
 protobuf-compiler 3.21
 zlib1g-dev 1
@@ -70,7 +71,8 @@ class Machine:
         self.folder, self.repo = Path(folder), Path(folder) / "repo"
         gcc, cmake = VERSIONS[available]
         files = {"available": available, "installed": "", "repo/scripts/requirements-cmake.txt": "cmake==3\n",
-                 "repo/scripts/requirements.txt": "pip==1\n", "repo/scripts/requirements-conformance.txt": "onnx==1\n"}
+                 "repo/scripts/requirements.txt": "pip==1\n", "repo/scripts/requirements-test.txt": "jsonschema==1\n",
+                 "repo/scripts/requirements-conformance.txt": "onnx==1\n"}
         kit = {"g++": COMPILER.format(gcc, "g++"), "g++-12": COMPILER.format("12.3.0", "g++-12"),
                "cmake": CMAKE.format(cmake), "pip-cmake": CMAKE.format("3.31.6")}
         files |= {f"bin/{name}": f"#!/bin/bash\n{text}\n" for name, text in STUBS.items()}
