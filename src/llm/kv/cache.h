@@ -42,8 +42,8 @@ struct Retention {
 };
 
 struct OpenRequest {
-  std::string_view key;  // what else the contents hang on (adapter, salt): different keys never share
-  std::span<const int32_t> tokens;
+  std::string_view key = {};  // what else the contents hang on (adapter, salt): different keys never share
+  std::span<const int32_t> tokens = {};
   int32_t max_reuse = -1;  // of the tokens; -1: all but the last, whose logits are wanted
   Retention retention = {};
 };

@@ -5,6 +5,7 @@
 #include <random>
 
 #include "llm/kv/test_machine.h"
+#include "llm/kv/test_shrink.h"
 
 namespace nereid::kv {
 namespace {
@@ -53,17 +54,6 @@ std::string run(const CacheOptions& options, const std::vector<Event>& events, s
   return machine.finish();
 }
 
-// Leaves out ever smaller parts while it still goes wrong.
-std::vector<Event> shrink(const CacheOptions& options, std::vector<Event> events) {
-  for (size_t part = events.size() / 2; part > 0; part /= 2)
-    for (size_t from = 0; from + part <= events.size();) {
-      std::vector<Event> fewer = events;
-      fewer.erase(fewer.begin() + static_cast<ptrdiff_t>(from), fewer.begin() + static_cast<ptrdiff_t>(from + part));
-      run(options, fewer, 1).empty() ? from += part : (events = std::move(fewer), 0);
-    }
-  return events;
-}
-
 class CacheRandom : public testing::TestWithParam<Kind> {};
 
 TEST_P(CacheRandom, no_page_is_leaked_and_none_is_shared_wrongly_whatever_happens) {
@@ -73,7 +63,8 @@ TEST_P(CacheRandom, no_page_is_leaked_and_none_is_shared_wrongly_whatever_happen
     const std::vector<Event> events = random_events(seed, kEvents);
     std::string wrong = run(GetParam().options, events, 100);
     if (wrong.empty()) continue;
-    const std::vector<Event> few = shrink(GetParam().options, events);
+    const std::vector<Event> few =
+        shrink(events, [](const std::vector<Event>& some) { return !run(GetParam().options, some, 1).empty(); });
     std::string list;
     for (const Event& e : few) list += "\n  " + testing::PrintToString(e);
     FAIL() << "seed " << seed << ": " << wrong

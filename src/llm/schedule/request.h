@@ -19,17 +19,17 @@ struct RequestId {
 
 // All times are on the caller's clock, in microseconds, and only grow.
 struct NewRequest {
-  RequestId id;
-  std::vector<int32_t> prompt;
+  RequestId id = {};
+  std::vector<int32_t> prompt = {};
   int32_t max_tokens = 0;    // of each answer
   int32_t choices = 1;       // answers; the prompt is computed once
   int32_t priority = 0;      // greater goes first; a level is worth SchedulerOptions::level_us of waiting
   int64_t deadline_us = 0;   // among equals, the earlier goes first; passing it ends nothing; 0: none
   int64_t expires_us = 0;    // ends as kTimeout then; 0: never
-  std::string user;          // users get equal shares
-  std::string key;           // of the cache: adapter and salt
+  std::string user = {};     // users get equal shares
+  std::string key = {};      // of the cache: adapter and salt
   bool reuse_prefix = true;  // false: the whole prompt is computed (its log-probabilities are wanted)
-  kv::Retention retention;
+  kv::Retention retention = {};
 };
 
 enum class EndReason : uint8_t {

@@ -279,6 +279,56 @@ TEST(Scheduler, a_step_that_could_not_be_run_is_planned_again) {
   ASSERT_TRUE(sim.run_all()) << sim.wrong;
 }
 
+TEST(Scheduler, a_large_request_that_waits_for_room_is_not_overtaken) {
+  Simulation sim({.step_tokens = 64}, {.pages = 16, .page_tokens = 16, .sequences = 4});
+  ASSERT_TRUE(sim.add(request(1, 100, 30)).is_ok());
+  for (int i = 0; i < 3; ++i) ASSERT_TRUE(sim.step());
+  ASSERT_TRUE(sim.add(request(2, 200, 5)).is_ok());
+  for (uint64_t id = 3; id <= 6; ++id) ASSERT_TRUE(sim.add(request(id, 16, 5)).is_ok());
+  ASSERT_TRUE(sim.run_all()) << sim.wrong;
+  for (uint64_t id = 3; id <= 6; ++id)
+    EXPECT_GE(sim.lives[id].answers[0].times_us[0], sim.lives[2].answers[0].times_us[0]);
+}
+
+TEST(Scheduler, without_eviction_every_choice_is_reckoned_with) {
+  Simulation sim({.step_tokens = 64, .policy = Policy::kGuaranteedNoEvict},
+                 {.pages = 12, .page_tokens = 4, .sequences = 8});
+  for (uint64_t id = 1; id <= 4; ++id) {
+    NewRequest r = request(id, 5, 10);
+    r.choices = 3;  // a page of the prompt that all share, and three more for each
+    ASSERT_TRUE(sim.add(std::move(r)).is_ok());
+  }
+  ASSERT_TRUE(sim.step());
+  EXPECT_EQ(sim.scheduler().counts().running, 1);
+  ASSERT_TRUE(sim.run_all()) << sim.wrong;
+  EXPECT_EQ(sim.scheduler().counts().pauses, 0);
+  NewRequest r = request(9, 5, 10);
+  r.choices = 4;
+  EXPECT_EQ(sim.add(std::move(r)).message(),
+            "15 tokens of prompt and answer (4 choices) need 13 pages of the key/value cache, which has 12; ask for "
+            "less");
+}
+
+TEST(Scheduler, drafts_leave_every_answer_its_next_token) {
+  Simulation sim({.step_tokens = 8}, {.pages = 64, .page_tokens = 16, .sequences = 8});
+  sim.drafts = 7;
+  sim.keep_steps = true;
+  for (uint64_t id = 1; id <= 8; ++id) ASSERT_TRUE(sim.add(request(id, 1, 10)).is_ok());
+  ASSERT_TRUE(sim.run_all()) << sim.wrong;
+  for (size_t i = 1; i < 9; ++i) EXPECT_EQ(sim.steps[i].runs.size(), 8U) << "step " << i;
+}
+
+TEST(Scheduler, nobody_waits_for_a_prefix_of_another_key) {
+  Simulation sim({.step_tokens = 512}, {.pages = 300, .page_tokens = 16, .sequences = 16});
+  for (uint64_t id = 1; id <= 3; ++id) {
+    NewRequest r = request(id, 100, 5, 7);
+    r.key = std::string(id, 'k');
+    ASSERT_TRUE(sim.add(std::move(r)).is_ok());
+  }
+  ASSERT_TRUE(sim.step());
+  EXPECT_EQ(sim.scheduler().counts().running, 3);
+}
+
 TEST(Scheduler, options_out_of_bounds_are_named) {
   const auto made = [](SchedulerOptions o) { return Scheduler::make(o, kCache).status().message(); };
   EXPECT_NE(made({.step_tokens = 0}).find("step_tokens is 0"), std::string::npos);

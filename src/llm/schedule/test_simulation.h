@@ -12,6 +12,7 @@
 
 #include "llm/kv/test_device.h"
 #include "llm/schedule/scheduler.h"
+#include "llm/schedule/trace.h"
 
 namespace nereid::schedule {
 
@@ -52,8 +53,7 @@ class Simulation {
       : options_(options),
         scheduler_(*Scheduler::make(options, cache)),
         device_(cache),
-        tables_(static_cast<size_t>(cache.sequences)),
-        cache_(cache) {}
+        tables_(static_cast<size_t>(cache.sequences)) {}
 
   Scheduler& scheduler() { return *scheduler_; }
   int64_t now_us = 0;
@@ -62,6 +62,7 @@ class Simulation {
   std::map<uint64_t, Life> lives;
   std::vector<Step> steps;  // kept when wanted; their spans are stale
   bool keep_steps = false;
+  TraceWriter* trace = nullptr;
   std::string wrong;  // the first thing that was
 
   Status add(NewRequest r) {
@@ -84,13 +85,26 @@ class Simulation {
     if (keep_steps) steps.push_back(s);
     for (const Ended& e : s.ended) end(e.request, e.choice, e.reason);
     device_.carry_out(s.moves);
-    if (s.runs.empty()) return false;
+    if (s.runs.empty()) {
+      if (trace) trace->stepped(s, *scheduler_, now_us, now_us);
+      return false;
+    }
+    const int64_t from_us = now_us;
     check_budget(s);
     std::vector<std::vector<int32_t>> drawn, drafted;
     for (const Run& r : s.runs) run(r, &drawn, &drafted);
     now_us += step_us + token_us * s.tokens;
     tell(s, drawn, drafted);
+    if (trace) trace->stepped(s, *scheduler_, from_us, now_us);
     return true;
+  }
+  // A step that fails after its pages have been moved.
+  void step_and_undo() {
+    const Step& s = scheduler_->plan(now_us);
+    for (const Ended& e : s.ended) end(e.request, e.choice, e.reason);
+    device_.carry_out(s.moves);
+    for (const Run& r : s.runs) lay_out(r);
+    if (!s.runs.empty()) scheduler_->undo();
   }
   // Until nothing is left; false: it did not come to an end.
   bool run_all(int most_steps = 100000) {
@@ -136,13 +150,18 @@ class Simulation {
     if (has_answers && prompt > options_.prompt_tokens_beside) fail("prompts take more than their part");
   }
 
-  void run(const Run& r, std::vector<std::vector<int32_t>>* drawn, std::vector<std::vector<int32_t>>* drafted) {
-    const Life& life = lives.at(r.request.v);
+  std::span<const int32_t> lay_out(const Run& r) {
     std::vector<int32_t>& table = tables_[static_cast<size_t>(r.sequence.v)];
     const std::span<const int32_t> now = scheduler_->cache().table(r.sequence);
     table.resize(now.size(), -2);
     for (size_t i = static_cast<size_t>(r.table_from); i < now.size(); ++i) table[i] = now[i];
     if (!std::ranges::equal(table, now)) fail("a change of a table was not told");
+    return table;
+  }
+
+  void run(const Run& r, std::vector<std::vector<int32_t>>* drawn, std::vector<std::vector<int32_t>>* drafted) {
+    const Life& life = lives.at(r.request.v);
+    const std::span<const int32_t> table = lay_out(r);
     std::vector<uint64_t> after;
     for (size_t i = 0; i < r.tokens.size(); ++i) {
       const int32_t p = r.position + static_cast<int32_t>(i);
@@ -205,7 +224,6 @@ class Simulation {
   std::unique_ptr<Scheduler> scheduler_;
   kv::TestDevice device_;
   std::vector<std::vector<int32_t>> tables_;  // as the model has them
-  kv::CacheOptions cache_;
 };
 
 }  // namespace nereid::schedule
