@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "llm/run/generate.h"
+#include "llm/sample/best_of.h"
 #include "llm/sample/logits.h"
 
 namespace nereid::llm {
@@ -13,9 +14,12 @@ namespace {
 
 Status check(const Request& r, const LanguageModel& model) {
   NEREID_RETURN_IF_ERROR(check_prompt(r.prompt, model));
-  if (r.choices < 1 || r.choices > model.max_sequences())
-    return invalid_argument("{} choices were asked for; expected 1 to {}, which run at one time", r.choices,
-                            model.max_sequences());
+  if (r.choices < 1 || r.choices > model.max_sequences() || r.params.best_of > model.max_sequences())
+    return invalid_argument("{} choices of {} were asked for; expected 1 to {}, which run at one time", r.choices,
+                            std::max(r.choices, r.params.best_of), model.max_sequences());
+  if (r.params.best_of > 0 && r.params.best_of < r.choices)
+    return invalid_argument("best_of is {}, but {} choices are wanted; it must be as many or more", r.params.best_of,
+                            r.choices);
   if (r.timeout_us < 0) return invalid_argument("the timeout is {} us; expected 0 (none) or more", r.timeout_us);
   if (!r.adapter.empty()) return not_found("there is no adapter '{}'; none has been loaded", r.adapter);
   if (r.params.is_beam_search())
@@ -49,18 +53,42 @@ Result<std::unique_ptr<ActiveRequest>> ActiveRequest::make(LanguageModel& model,
     return invalid_argument("the prompt has {} tokens, more than the {} that the key/value cache holds with an answer",
                             request.prompt.size(), longest_sequence - 1);
   r->most_tokens = std::min(answer_limit(model, request.prompt, request.params), room);
-  r->answers.reserve(static_cast<size_t>(request.choices));
-  for (int32_t i = 0; i < request.choices; ++i) {
+  const int32_t drawn = std::max(request.choices, request.params.best_of);
+  r->answers.reserve(static_cast<size_t>(drawn));
+  for (int32_t i = 0; i < drawn; ++i) {
     sample::SamplingParams params = request.params;
     params.seed += static_cast<uint64_t>(i);
+    if (drawn > request.choices) params.logprobs = std::max(params.logprobs, 0);
     NEREID_TRY(Drawer drawer, model.samplers().make(params));
     r->answers.emplace_back(std::move(drawer), model.tokenizer(), request.prompt, r->most_tokens);
   }
-  r->open_answers = request.choices;
+  r->open_answers = drawn;
   if (request.prompt_logprobs) r->prompt.resize(request.prompt.size() - 1);
   r->request = std::move(request);
   r->on_output = std::move(on_output);
   return r;
+}
+
+std::vector<Output> ActiveRequest::best_answers() {
+  std::vector<double> logprobs(answers.size(), 0);
+  for (const Output& output : kept) {
+    double& sum = logprobs[static_cast<size_t>(output.choice)];
+    if (output.token >= 0) sum += output.sample.logprob;
+    if (!output.status.is_ok()) sum = -std::numeric_limits<double>::infinity();
+  }
+  std::vector<Output> told;
+  int32_t choice = 0;
+  for (int32_t answer : sample::best_answers(logprobs, static_cast<size_t>(request.choices))) {
+    for (Output& output : kept) {
+      if (output.choice != answer) continue;
+      told.push_back(std::move(output));
+      told.back().choice = choice;
+      output.choice = -1;
+    }
+    ++choice;
+  }
+  kept.clear();
+  return told;
 }
 
 void ActiveRequest::take_prompt_logits(int64_t position, std::span<const float> logits) {

@@ -19,6 +19,10 @@ struct ActiveRequest {
                                                      OutputFn on_output);
 
   bool wants_answer() const { return request.params.max_tokens > 0; }
+  // More answers are drawn than are told: all are kept until it is known which.
+  bool chooses() const { return static_cast<int64_t>(answers.size()) > request.choices; }
+  // The likeliest of the answers kept, as choices 0, 1, ...; when all have ended.
+  std::vector<Output> best_answers();
   // Tokens of the prompt whose log-probabilities are still to come.
   int64_t prompt_to_come() const { return static_cast<int64_t>(prompt.size()) - prompt_known; }
   // Sets prompt[position], the log-probability of the prompt's token position + 1, from the logits of `position`. Any
@@ -27,7 +31,8 @@ struct ActiveRequest {
   RequestId id;
   Request request;
   OutputFn on_output;
-  std::vector<Answer> answers;  // one a choice
+  std::vector<Answer> answers;  // one a choice, or best_of
+  std::vector<Output> kept;     // if it chooses
   int64_t open_answers = 0;
   bool has_started = false;
   int64_t most_tokens = 0;  // of each answer

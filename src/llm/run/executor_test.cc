@@ -6,7 +6,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <atomic>
+#include <algorithm>
 #include <random>
 #include <thread>
 
@@ -209,6 +209,37 @@ TEST(Executor, choices_draw_with_seeds_of_their_own_from_one_prompt) {
     expect_same(listener.told(static_cast<size_t>(c)), alone(*company.single.model, request, c), fmt::to_string(c));
   EXPECT_NE(listener.told(0).tokens, listener.told(1).tokens);
   EXPECT_EQ(company.executor->stats().prompt_tokens, 50);
+}
+
+TEST(Executor, best_of_draws_more_answers_and_tells_the_likeliest_of_them) {
+  Company company({.max_sequences = 8});
+  std::mt19937 random(16);
+  Request request{.prompt = some_tokens(random, 20), .params = {.temperature = 1.0F, .seed = 3, .max_tokens = 10}};
+  std::vector<std::pair<double, Generated>> all;
+  for (int32_t c = 0; c < 6; ++c) {
+    double sum = 0;
+    Generator generator(*company.single.model);
+    sample::SamplingParams params = request.params;
+    params.seed += static_cast<uint64_t>(c);
+    params.logprobs = 0;
+    all.emplace_back(0, generator
+                            .generate(request.prompt, params,
+                                      [&](const Piece& piece) {
+                                        if (piece.sample) sum += piece.sample->logprob;
+                                        return true;
+                                      })
+                            .value());
+    all.back().first = sum;
+  }
+  std::stable_sort(all.begin(), all.end(), [](const auto& a, const auto& b) { return a.first > b.first; });
+  request.choices = 2;
+  request.params.best_of = 6;
+  Listener listener(2);
+  ASSERT_TRUE(company.executor->enqueue(request, listener.callback()).is_ok());
+  listener.wait();
+  for (size_t c : {0, 1}) expect_same(listener.told(c), all[c].second, fmt::to_string(c));
+  request.params.best_of = 1;
+  EXPECT_THAT(company.executor->enqueue(request, {}).status().message(), HasSubstr("best_of is 1"));
 }
 
 TEST(Executor, texts_that_end_the_answer_end_each_choice_for_itself) {

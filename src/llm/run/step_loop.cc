@@ -65,7 +65,7 @@ void StepLoop::add(std::unique_ptr<ActiveRequest> request) {
   schedule::NewRequest wanted{.id = {r.id.v},
                               .prompt = r.request.prompt,
                               .max_tokens = static_cast<int32_t>(r.wants_answer() ? r.most_tokens : 1),
-                              .choices = r.wants_answer() ? r.request.choices : 1,
+                              .choices = r.wants_answer() ? static_cast<int32_t>(r.answers.size()) : 1,
                               .priority = r.request.priority,
                               .deadline_us = r.expires_us,
                               .expires_us = r.expires_us,
@@ -89,27 +89,36 @@ void StepLoop::end_answers(ActiveRequest& request, FinishReason reason, const St
 // With what an answer does not know of itself.
 void StepLoop::queue(ActiveRequest& request, Output&& output) {
   output.request = request.id.v;
+  if (output.is_last) {
+    output.reused_tokens = request.reused_tokens;
+    if (--request.open_answers == 0) count_end(request, output);
+  }
+  if (!request.chooses()) return tell_later(request, std::move(output));
+  request.kept.push_back(std::move(output));
+  if (request.open_answers > 0) return;
+  for (Output& best : request.best_answers()) tell_later(request, std::move(best));
+}
+
+void StepLoop::tell_later(ActiveRequest& request, Output&& output) {
   if (output.choice == 0 && !request.prompt.empty() && request.prompt_to_come() == 0) {
     output.prompt = std::move(request.prompt);
     request.prompt.clear();
     request.prompt_known = 0;
   }
-  if (output.is_last) {
-    output.reused_tokens = request.reused_tokens;
-    if (--request.open_answers == 0) {
-      ended_.push_back(request.id.v);
-      const bool failed = !output.status.is_ok();
-      if (failed)
-        ++ends_.requests_failed;
-      else if (output.finish_reason == FinishReason::kCancelled)
-        ++ends_.requests_cancelled;
-      else if (output.finish_reason == FinishReason::kTimeout)
-        ++ends_.requests_timed_out;
-      else
-        ++ends_.requests_done;
-    }
-  }
   queued_.emplace_back(&request, std::move(output));
+}
+
+// `last`: of all its answers.
+void StepLoop::count_end(const ActiveRequest& request, const Output& last) {
+  ended_.push_back(request.id.v);
+  if (!last.status.is_ok())
+    ++ends_.requests_failed;
+  else if (last.finish_reason == FinishReason::kCancelled)
+    ++ends_.requests_cancelled;
+  else if (last.finish_reason == FinishReason::kTimeout)
+    ++ends_.requests_timed_out;
+  else
+    ++ends_.requests_done;
 }
 
 int64_t StepLoop::deliver() {

@@ -59,6 +59,8 @@ class StepLoop {
   ActiveRequest* find(schedule::RequestId id) const;
   void end_answers(ActiveRequest& request, FinishReason reason, const Status& status);
   void queue(ActiveRequest& request, Output&& output);
+  void tell_later(ActiveRequest& request, Output&& output);
+  void count_end(const ActiveRequest& request, const Output& last);
   void take_ended(const schedule::Step& step);
   Status lay_out(const schedule::Step& step);
   Status run(const schedule::Step& step);
