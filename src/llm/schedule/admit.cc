@@ -17,8 +17,7 @@ int32_t Scheduler::Impl::pages_to_the_end(const Entry& e, int32_t live) const {
   return shared + live * (each - shared);
 }
 
-bool Scheduler::Impl::fits(const Branch& b, const kv::OpenRequest& request) {
-  const kv::Match match = cache->match(request);
+bool Scheduler::Impl::fits(const Branch& b, const kv::Match& match) {
   if (options.policy == Policy::kGuaranteedNoEvict) {
     // A request that paused keeps what it has reserved, so this is asked of new ones only.
     const Entry& e = *b.entry;
@@ -53,10 +52,11 @@ Scheduler::Impl::Admission Scheduler::Impl::admit(Branch& b) {
                                 .tokens = {b.tokens.data(), static_cast<size_t>(b.known())},
                                 .max_reuse = e.request.reuse_prefix ? -1 : 0,
                                 .retention = e.request.retention};
+  const kv::Match match = cache->match(request);
   if (options.wait_for_prefix && e.request.reuse_prefix && cache->options().reuse &&
-      another_computes_more(b, cache->match(request).tokens))
+      another_computes_more(b, match.tokens))
     return Admission::kLater;
-  if (rows_taken + choices_of(b) > rows() || !fits(b, request)) return Admission::kNoRoom;
+  if (rows_taken + choices_of(b) > rows() || !fits(b, match)) return Admission::kNoRoom;
   const Result<kv::Opened> opened = cache->open(request);
   if (!opened.is_ok()) return Admission::kNoRoom;
   b.sequence = opened->sequence;

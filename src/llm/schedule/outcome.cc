@@ -38,7 +38,10 @@ void Scheduler::done(int64_t now_us, std::span<const Outcome> outcomes) {
   Impl& s = *impl_;
   NEREID_CHECK(s.is_in_step && outcomes.size() == static_cast<size_t>(s.step.outputs));
   s.is_in_step = false;
-  s.now_us = now_us;
+  int32_t prompt_tokens = 0, answers = 0;
+  for (const Run& run : s.step.runs)
+    run.is_prompt ? prompt_tokens += static_cast<int32_t>(run.tokens.size()) : ++answers;
+  s.pace.learn(answers, prompt_tokens, now_us - s.now_us);
   size_t next = 0;
   for (size_t i = 0; i < s.step.runs.size(); ++i) {
     const Run& run = s.step.runs[i];

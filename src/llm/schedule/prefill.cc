@@ -47,8 +47,10 @@ bool Scheduler::Impl::prefill_one(Branch& b, int32_t* left) {
 }
 
 void Scheduler::Impl::prefill() {
-  const bool beside = !step.runs.empty();
-  int32_t left = beside ? std::min(budget, options.prompt_tokens_beside) : budget;
+  const auto answers = static_cast<int32_t>(step.runs.size());
+  int32_t left = budget;
+  if (answers > 0)
+    left = std::min(left, pace.prompt_tokens(answers, cache->options().page_tokens, options.prompt_tokens_beside));
   if (left <= 0) return;
   candidates.clear();
   const auto add = [&](Waiting w) {

@@ -31,9 +31,13 @@ enum class Policy : uint8_t {
 };
 
 struct SchedulerOptions {
-  int32_t step_tokens = 512;           // of one step, all sequences together
-  int32_t prompt_tokens_beside = 128;  // of one step at most for prompts, while an answer is running beside them
-  int32_t max_queue = 1024;            // requests that wait; one more is refused
+  int32_t step_tokens = 512;  // of one step, all sequences together
+                              // While an answer is running, prompts get a part of a step: at most so many tokens ...
+  int32_t prompt_tokens_beside = 128;
+  // ... and no more than what keeps it within so many times a step without them, by what steps have taken so far (but
+  // always a page). 1 or less: whatever it takes.
+  double stretch = 2.5;
+  int32_t max_queue = 1024;  // requests that wait; one more is refused
   Policy policy = Policy::kMaxUtilization;
   int64_t level_us = 1'000'000;  // of waiting that lift a request one level of priority
   bool wait_for_prefix = true;
@@ -72,7 +76,8 @@ class Scheduler {
   const Step& plan(int64_t now_us);
   // One outcome for each output of the step, in order.
   void done(int64_t now_us, std::span<const Outcome> outcomes);
-  // The step could not be run: as if it had not been planned. What has ended has ended.
+  // The step could not be run, though its pages have been moved: its tokens are as if they had not been planned. What
+  // has ended has ended.
   void undo();
 
   bool has_work() const;  // some request has not ended

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "llm/schedule/fair_share.h"
+#include "llm/schedule/pace.h"
 #include "llm/schedule/scheduler.h"
 
 namespace nereid::schedule {
@@ -54,11 +55,12 @@ struct Waiting {
 bool comes_first(const Waiting& a, const Waiting& b);
 
 struct Scheduler::Impl {
-  Impl(const SchedulerOptions& o, std::unique_ptr<kv::Cache> c) : options(o), cache(std::move(c)) {}
+  Impl(const SchedulerOptions& o, std::unique_ptr<kv::Cache> c) : options(o), cache(std::move(c)), pace(o.stretch) {}
 
   const SchedulerOptions options;
   std::unique_ptr<kv::Cache> cache;
   FairShare shares;
+  Pace pace;
   std::unordered_map<uint64_t, std::unique_ptr<Entry>> entries;
   std::vector<Branch*> running;  // the most senior first
   std::vector<Waiting> waiting;  // in no order
@@ -74,7 +76,7 @@ struct Scheduler::Impl {
   SchedulerCounts totals;
 
   // Of the step at hand.
-  int64_t now_us = 0;
+  int64_t now_us = 0;  // of plan()
   int32_t budget = 0;
   std::vector<Branch*> planned;     // beside step.runs
   std::vector<Waiting> candidates;  // scratch of prefill.cc
@@ -95,7 +97,7 @@ struct Scheduler::Impl {
   bool prefill_one(Branch& b, int32_t* left);       // prefill.cc
   enum class Admission : uint8_t { kIn, kLater, kNoRoom };
   Admission admit(Branch& b);                                        // admit.cc
-  bool fits(const Branch& b, const kv::OpenRequest& request);        // admit.cc
+  bool fits(const Branch& b, const kv::Match& match);                // admit.cc
   int32_t pages_to_the_end(const Entry& e, int32_t live) const;      // admit.cc
   bool another_computes_more(const Branch& b, int32_t found) const;  // admit.cc
 

@@ -47,6 +47,21 @@ TEST(Scheduler, a_long_prompt_does_not_starve_decoders) {
   }
 }
 
+TEST(Scheduler, a_long_prompt_does_not_stretch_the_time_between_tokens_past_three_times_on_a_slow_machine) {
+  Simulation sim({.step_tokens = 512}, {.pages = 600, .page_tokens = 16, .sequences = 8});
+  sim.step_us = 6000;
+  sim.token_us = 50;
+  sim.prompt_token_us = 400;
+  ASSERT_TRUE(sim.add(request(1, 200, 300)).is_ok());
+  for (int i = 0; i < 20; ++i) ASSERT_TRUE(sim.step());
+  ASSERT_TRUE(sim.add(request(9, 4000, 10)).is_ok());
+  ASSERT_TRUE(sim.run_all()) << sim.wrong;
+  const std::vector<int64_t>& times = sim.lives[1].answers[0].times_us;
+  for (size_t i = 1; i < times.size(); ++i) EXPECT_LE(times[i] - times[i - 1], 3 * 6050) << "token " << i;
+  // And yet the prompt is not starved: three fifths of the time are its own.
+  EXPECT_LT(sim.lives[9].first_token_us(), 4000 * 450 * 2);
+}
+
 TEST(Scheduler, a_full_page_pool_preempts_the_youngest_request) {
   Simulation sim({.step_tokens = 64}, {.pages = 8, .page_tokens = 16, .sequences = 4});
   sim.keep_steps = true;

@@ -57,8 +57,9 @@ class Simulation {
 
   Scheduler& scheduler() { return *scheduler_; }
   int64_t now_us = 0;
-  int64_t step_us = 1000, token_us = 100;  // what a step takes, and each of its tokens
-  int drafts = 0;                          // proposed after each token; every other one is right
+  // What a step takes, each of its tokens, and each of a prompt's above that.
+  int64_t step_us = 1000, token_us = 100, prompt_token_us = 0;
+  int drafts = 0;  // proposed after each token; every other one is right
   std::map<uint64_t, Life> lives;
   std::vector<Step> steps;  // kept when wanted; their spans are stale
   bool keep_steps = false;
@@ -94,6 +95,8 @@ class Simulation {
     std::vector<std::vector<int32_t>> drawn, drafted;
     for (const Run& r : s.runs) run(r, &drawn, &drafted);
     now_us += step_us + token_us * s.tokens;
+    for (const Run& r : s.runs)
+      if (r.is_prompt) now_us += prompt_token_us * static_cast<int64_t>(r.tokens.size());
     tell(s, drawn, drafted);
     if (trace) trace->stepped(s, *scheduler_, from_us, now_us);
     return true;
