@@ -4,7 +4,6 @@
 set(xgrammar "${PROJECT_SOURCE_DIR}/build/xgrammar-0.2.9")
 if(EXISTS "${xgrammar}/.complete")
   file(GLOB sources "${xgrammar}/cpp/*.cc" "${xgrammar}/cpp/support/*.cc" "${xgrammar}/cpp/converter_ext/*.cc")
-  list(FILTER sources EXCLUDE REGEX "/testing\\.cc$")
   add_library(nereid_xgrammar STATIC ${sources})
   target_include_directories(nereid_xgrammar SYSTEM PUBLIC
     "${xgrammar}/include" "${xgrammar}/3rdparty/picojson" "${xgrammar}/3rdparty/dlpack/include")

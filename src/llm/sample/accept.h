@@ -28,6 +28,11 @@ inline bool accepts(double p, double q, double u) {
   return q > 0 && u * q < p;
 }
 
+// The seed of a draft model's sampler: its draws must know nothing of those that judge them.
+constexpr uint64_t draft_seed(uint64_t seed) {
+  return seed ^ 0x5DEECE66D1234567ULL;
+}
+
 inline float residual(float p, float q) {
   return p > q ? p - q : 0.0F;
 }

@@ -33,7 +33,8 @@ class GrammarMatcher {
   virtual ~GrammarMatcher() = default;
 
   // Sets bit t % 32 of mask[t / 32] where token t may come next, clears it elsewhere; end tokens are among them where
-  // the text may end. `mask` has mask_words(vocabulary size) words. After the end no bit is set.
+  // the text may end. `mask` has mask_words(vocabulary size) words or more (a model's logits may be padded). After the
+  // end no bit is set.
   virtual void fill_mask(std::span<uint32_t> mask) = 0;
   // Takes the token; false, and nothing changes, where the grammar does not allow it.
   virtual bool accept(int32_t token) = 0;

@@ -3,80 +3,11 @@
 
 #include <gtest/gtest.h>
 
-#include <algorithm>
-#include <cmath>
-#include <fstream>
-#include <limits>
-#include <map>
-#include <nlohmann/json.hpp>
-#include <numeric>
-#include <random>
-
 #include "llm/sample/philox.h"
+#include "llm/sample/sample_testing.h"
 
 namespace nereid::sample {
 namespace {
-
-constexpr float kInf = std::numeric_limits<float>::infinity();
-constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
-
-std::vector<float> random_logits(size_t n, uint64_t seed, float scale = 3.0F) {
-  std::mt19937_64 rng(seed);
-  std::normal_distribution<float> normal(0.0F, scale);
-  std::vector<float> out(n);
-  for (float& v : out) v = normal(rng);
-  return out;
-}
-
-Sampler make(const SamplingParams& params, std::vector<int32_t> end_tokens = {}) {
-  auto sampler = Sampler::make(params, std::move(end_tokens));
-  EXPECT_TRUE(sampler.is_ok()) << sampler.status().message();
-  return *std::move(sampler);
-}
-
-SampleResult draw(Sampler& sampler, std::vector<float> logits, std::vector<int32_t> history = {}) {
-  auto result = sampler.sample(logits, history);
-  EXPECT_TRUE(result.is_ok()) << result.status().message();
-  return *std::move(result);
-}
-
-// Exact probabilities of softmax(logits / temperature).
-std::vector<double> softmax(const std::vector<float>& logits, double temperature) {
-  const double best = *std::max_element(logits.begin(), logits.end());
-  std::vector<double> p;
-  for (float l : logits) p.push_back(std::exp((l - best) / temperature));
-  const double sum = std::accumulate(p.begin(), p.end(), 0.0);
-  for (double& v : p) v /= sum;
-  return p;
-}
-
-// Pearson's statistic; cells that expect fewer than five draws are put together.
-void expect_distribution(const std::map<int32_t, int>& counts, const std::vector<double>& p, int draws) {
-  double statistic = 0;
-  double rest_expected = 0;
-  int rest = 0;
-  int cells = 0;
-  for (size_t i = 0; i < p.size(); ++i) {
-    const auto it = counts.find(static_cast<int32_t>(i));
-    const int observed = it == counts.end() ? 0 : it->second;
-    const double expected = p[i] * draws;
-    if (expected < 5) {
-      rest += observed;
-      rest_expected += expected;
-      continue;
-    }
-    statistic += (observed - expected) * (observed - expected) / expected;
-    ++cells;
-  }
-  if (rest_expected >= 5) {
-    statistic += (rest - rest_expected) * (rest - rest_expected) / rest_expected;
-    ++cells;
-  }
-  // Wilson and Hilferty's normal approximation; beyond four deviations once in 30,000 runs, and the seed is fixed.
-  const double k = std::max(1, cells - 1);
-  const double z = (std::cbrt(statistic / k) - (1 - 2 / (9 * k))) / std::sqrt(2 / (9 * k));
-  EXPECT_LT(z, 4.0) << "chi-square " << statistic << " with " << k << " degrees of freedom";
-}
 
 TEST(Philox, gives_the_published_known_answers) {
   EXPECT_EQ(philox({0, 0, 0, 0}, {0, 0}), (PhiloxBlock{0x6627e8d5, 0xe169c58d, 0xbc57ac4c, 0x9b00dbd8}));
@@ -98,7 +29,7 @@ TEST(Philox, uniform_numbers_stay_below_one_and_fill_the_range) {
 }
 
 TEST(Sampler, greedy_takes_the_greatest_logit_and_the_lowest_token_of_a_tie) {
-  Sampler sampler = make({});
+  Sampler sampler = make_sampler({});
   for (size_t n : {1u, 2u, 15u, 16u, 17u, 1023u, 1024u, 1025u, 5000u, 49152u}) {
     for (uint64_t seed = 0; seed < 20; ++seed) {
       std::vector<float> logits = random_logits(n, seed * 7919 + n);
@@ -112,7 +43,7 @@ TEST(Sampler, greedy_takes_the_greatest_logit_and_the_lowest_token_of_a_tie) {
 }
 
 TEST(Sampler, greedy_leaves_the_logits_as_they_are) {
-  Sampler sampler = make({});
+  Sampler sampler = make_sampler({});
   std::vector<float> logits = random_logits(1000, 3);
   const std::vector<float> before = logits;
   ASSERT_TRUE(sampler.sample(logits, {}).is_ok());
@@ -124,7 +55,7 @@ TEST(Sampler, draws_follow_the_softmax_distribution) {
     SamplingParams params;
     params.temperature = temperature;
     params.seed = 1234;
-    Sampler sampler = make(params);
+    Sampler sampler = make_sampler(params);
     const std::vector<float> logits = random_logits(100, 11, 1.5F);
     std::map<int32_t, int> counts;
     for (int i = 0; i < 100'000; ++i) ++counts[draw(sampler, logits).token];
@@ -136,7 +67,7 @@ TEST(Sampler, draws_after_top_k_follow_the_distribution_of_the_k_best) {
   SamplingParams params;
   params.temperature = 1.3F;
   params.top_k = 10;
-  Sampler sampler = make(params);
+  Sampler sampler = make_sampler(params);
   std::vector<float> logits = random_logits(3000, 5);
   std::map<int32_t, int> counts;
   for (int i = 0; i < 100'000; ++i) ++counts[draw(sampler, logits).token];
@@ -154,45 +85,25 @@ TEST(Sampler, the_same_seed_and_step_draw_the_same_token) {
   SamplingParams params;
   params.temperature = 1.0F;
   params.seed = 99;
-  Sampler a = make(params);
-  Sampler b = make(params);
+  Sampler a = make_sampler(params);
+  Sampler b = make_sampler(params);
   const std::vector<float> logits = random_logits(500, 1);
   std::vector<int32_t> tokens;
   for (int i = 0; i < 50; ++i) tokens.push_back(draw(a, logits).token);
   b.set_step(20);  // a preempted sequence goes on where it was
   for (int i = 20; i < 50; ++i) EXPECT_EQ(draw(b, logits).token, tokens[static_cast<size_t>(i)]);
   params.seed = 100;
-  Sampler c = make(params);
+  Sampler c = make_sampler(params);
   std::vector<int32_t> others;
   for (int i = 0; i < 50; ++i) others.push_back(draw(c, logits).token);
   EXPECT_NE(tokens, others);
-}
-
-nlohmann::json goldens() {
-  std::ifstream in(NEREID_SOURCE_DIR "/tests/data/sample/goldens.json");
-  return nlohmann::json::parse(in);
-}
-
-// The same numbers and sums in Python (tests/data/sample/make_goldens.py).
-TEST(Sampler, draws_the_tokens_that_an_independent_program_draws) {
-  const auto rows = goldens().at("draws");
-  for (const auto& row : rows) {
-    SamplingParams params;
-    params.temperature = row["temperature"].get<float>();
-    params.top_k = row["top_k"].get<int32_t>();
-    params.seed = row["seed"].get<uint64_t>();
-    Sampler sampler = make(params);
-    std::vector<float> logits(row["vocabulary"].get<size_t>());
-    for (size_t i = 0; i < logits.size(); ++i) logits[i] = static_cast<float>((i * 2654435761u) % 4096) / 512.0F;
-    for (const auto& token : row["tokens"]) EXPECT_EQ(draw(sampler, logits).token, token.get<int32_t>());
-  }
 }
 
 TEST(Sampler, logprobs_are_of_the_logits_before_any_step) {
   SamplingParams params;
   params.logprobs = 5;
   params.logit_bias = {{3, 50.0F}};
-  Sampler sampler = make(params);
+  Sampler sampler = make_sampler(params);
   const std::vector<float> logits = random_logits(1000, 21);
   const SampleResult result = draw(sampler, logits);
   const std::vector<double> p = softmax(logits, 1.0);
@@ -212,14 +123,14 @@ TEST(Sampler, logprobs_are_of_the_logits_before_any_step) {
 TEST(Sampler, end_tokens_wait_for_min_tokens) {
   SamplingParams params;
   params.min_tokens = 2;
-  Sampler sampler = make(params, {1});
+  Sampler sampler = make_sampler(params, {1});
   const std::vector<float> logits = {0.0F, 9.0F, 5.0F};
   EXPECT_EQ(draw(sampler, logits).token, 2);
   EXPECT_EQ(draw(sampler, logits).token, 2);
   EXPECT_EQ(draw(sampler, logits).token, 1);
   params.min_tokens = 0;
   params.ignore_eos = 1;
-  Sampler never = make(params, {1});
+  Sampler never = make_sampler(params, {1});
   for (int i = 0; i < 5; ++i) EXPECT_EQ(draw(never, logits).token, 2);
 }
 
@@ -227,26 +138,26 @@ TEST(Sampler, a_bias_of_minus_infinity_bans_a_token) {
   SamplingParams params;
   params.temperature = 1.0F;
   params.logit_bias = {{0, -kInf}, {99, 1.0F}};  // a token beyond the vocabulary is ignored
-  Sampler sampler = make(params);
+  Sampler sampler = make_sampler(params);
   for (int i = 0; i < 1000; ++i) EXPECT_NE(draw(sampler, {5.0F, 1.0F, 0.0F}).token, 0);
 }
 
 TEST(Sampler, penalties_keep_greedy_off_what_was_just_said) {
   SamplingParams params;
   params.repetition_penalty = 2.0F;
-  Sampler sampler = make(params);
+  Sampler sampler = make_sampler(params);
   EXPECT_EQ(draw(sampler, {4.0F, 3.0F, 1.0F}).token, 0);
   EXPECT_EQ(draw(sampler, {4.0F, 3.0F, 1.0F}, {0}).token, 1);
   EXPECT_EQ(draw(sampler, {4.0F, 3.0F, 1.0F}, {0, 1, -5, 77}).token, 0);
 }
 
 TEST(Sampler, nan_counts_as_minus_infinity) {
-  Sampler greedy = make({});
+  Sampler greedy = make_sampler({});
   EXPECT_EQ(draw(greedy, {kNan, 1.0F, kNan, 2.0F, -kInf}).token, 3);
   SamplingParams params;
   params.temperature = 1.0F;
   params.logprobs = 3;
-  Sampler sampler = make(params);
+  Sampler sampler = make_sampler(params);
   for (int i = 0; i < 200; ++i) {
     const SampleResult r = draw(sampler, {kNan, 1.0F, kNan, 2.0F, -kInf});
     EXPECT_TRUE(r.token == 1 || r.token == 3);
@@ -259,7 +170,7 @@ TEST(Sampler, plus_infinity_is_certain) {
   SamplingParams params;
   params.temperature = 1.0F;
   params.logprobs = 2;
-  Sampler sampler = make(params);
+  Sampler sampler = make_sampler(params);
   const SampleResult r = draw(sampler, {0.0F, kInf, kInf});
   EXPECT_EQ(r.token, 1);
   EXPECT_EQ(r.logprob, 0.0F);
@@ -269,7 +180,7 @@ TEST(Sampler, no_token_above_minus_infinity_is_an_error) {
   for (float temperature : {0.0F, 1.0F}) {
     SamplingParams params;
     params.temperature = temperature;
-    Sampler sampler = make(params);
+    Sampler sampler = make_sampler(params);
     for (std::vector<float> logits :
          {std::vector<float>(3, -kInf), std::vector<float>(70, kNan), std::vector<float>()}) {
       const auto result = sampler.sample(logits, {});
@@ -287,50 +198,13 @@ TEST(Sampler, extreme_logits_and_temperatures_draw_a_token_that_exists) {
     params.top_p = 0.5F;
     params.typical_p = 0.5F;
     params.min_p = 0.1F;
-    Sampler sampler = make(params);
+    Sampler sampler = make_sampler(params);
     for (const std::vector<float>& logits :
          {std::vector<float>{3e38F, -3e38F, 0.0F}, std::vector<float>{-3e38F, -3e38F}, std::vector<float>{1e-40F, 0.0F},
           std::vector<float>{5.0F}}) {
       const int32_t token = draw(sampler, logits).token;
       EXPECT_GE(token, 0);
       EXPECT_LT(token, static_cast<int32_t>(logits.size()));
-    }
-  }
-}
-
-// The chain against numpy (tests/data/sample/make_goldens.py).
-TEST(SamplingChain, leaves_the_tokens_and_probabilities_that_numpy_finds) {
-  const auto rows = goldens().at("chain");
-  ASSERT_EQ(rows.size(), 40u);
-  for (const auto& row : rows) {
-    SCOPED_TRACE(row["settings"].dump() + " vocabulary " + std::to_string(row["logits"].size()));
-    SamplingParams params;
-    params.temperature = 1.0F;
-    for (const auto& [name, value] : row["settings"].items()) {
-      if (name == "logit_bias") {
-        for (const auto& [token, bias] : value.items()) params.logit_bias[std::stoi(token)] = bias.get<float>();
-      } else {
-        ASSERT_TRUE(set(&params, name, value.get<double>()).is_ok());
-      }
-    }
-    auto logits = row["logits"].get<std::vector<float>>();
-    const auto history = row["history"].get<std::vector<int32_t>>();
-    StepScratch scratch;
-    LogitContext context{params, logits, history, {}, 0, &scratch};
-    for (const LogitStep& step : logit_steps()) {
-      if (step.is_active(params)) step.apply(context);
-    }
-    Candidates c;
-    for (size_t i = 0; i < logits.size(); ++i) c.items.push_back({static_cast<int32_t>(i), logits[i]});
-    for (const CandidateStep& step : candidate_steps()) {
-      if (step.is_active(params)) step.apply({params}, c);
-    }
-    sort_best(c, c.items.size());
-    const double sum = weigh(c);
-    ASSERT_EQ(c.items.size(), row["left"].size());
-    for (size_t i = 0; i < c.items.size(); ++i) {
-      EXPECT_EQ(c.items[i].token, row["left"][i][0].get<int32_t>());
-      EXPECT_NEAR(c.weights[i] / sum, row["left"][i][1].get<double>(), 1e-6);
     }
   }
 }

@@ -1,0 +1,258 @@
+// SPDX-License-Identifier: Apache-2.0
+// Grammars by xgrammar. What it throws is caught here, what it names stays here.
+//
+// Masks are made when a state is first met and kept with the grammar, so compiling costs little whatever the
+// vocabulary; its own caches know no bound and stay off.
+#include "llm/sample/grammar.h"
+
+#include <xgrammar/xgrammar.h>
+
+#include <condition_variable>
+#include <exception>
+#include <list>
+#include <mutex>
+#include <optional>
+#include <utility>
+
+#include "base/json.h"
+#include "llm/sample/grammar_limits.h"
+
+namespace nereid::sample {
+namespace {
+
+constexpr int kMostWhitespace = 24;   // in a row, in JSON: enough to indent, too little to go on for ever
+constexpr size_t kMostGrammars = 64;  // kept
+
+// xgrammar's messages begin with the time and the place in its sources.
+std::string sentence_of(const std::exception& e) {
+  std::string text = e.what();
+  if (const size_t place = text.find(".cc:"); place != std::string::npos) {
+    const size_t begin = text.find(": ", place);
+    if (begin != std::string::npos) text.erase(0, begin + 2);
+  }
+  while (!text.empty() && (text.back() == '\n' || text.back() == ' ')) text.pop_back();
+  constexpr size_t kMost = 600;
+  if (text.size() > kMost) {
+    size_t end = kMost;
+    while (end > 0 && (static_cast<uint8_t>(text[end]) & 0xC0) == 0x80) --end;
+    text = text.substr(0, end) + "...";
+  }
+  return text;
+}
+
+class Compiled final : public CompiledGrammar {
+ public:
+  explicit Compiled(xgrammar::CompiledGrammar grammar) : grammar_(std::move(grammar)) {}
+  const xgrammar::CompiledGrammar& grammar() const { return grammar_; }
+
+ private:
+  xgrammar::CompiledGrammar grammar_;
+};
+
+class Matcher final : public GrammarMatcher {
+ public:
+  Matcher(std::shared_ptr<const CompiledGrammar> grammar, xgrammar::GrammarMatcher matcher, size_t vocabulary,
+          int32_t accepted)
+      : grammar_(std::move(grammar)), matcher_(std::move(matcher)), vocabulary_(vocabulary), accepted_(accepted) {}
+
+  void fill_mask(std::span<uint32_t> mask) override {
+    std::fill(mask.begin(), mask.end(), 0);
+    auto words = static_cast<int64_t>(mask_words(vocabulary_));
+    if (std::ssize(mask) < words || matcher_.IsTerminated()) return;
+    DLTensor tensor{};
+    tensor.data = mask.data();
+    tensor.device = {kDLCPU, 0};
+    tensor.ndim = 1;
+    tensor.dtype = xgrammar::GetBitmaskDLType();
+    tensor.shape = &words;
+    try {
+      matcher_.FillNextTokenBitmask(&tensor);
+    } catch (const std::exception&) {  // then no token is allowed, which ends the sequence with an error
+      std::fill(mask.begin(), mask.end(), 0);
+    }
+  }
+
+  bool accept(int32_t token) override {
+    if (token < 0 || static_cast<size_t>(token) >= vocabulary_ || matcher_.IsTerminated()) return false;
+    try {
+      if (!matcher_.AcceptToken(token)) return false;
+    } catch (const std::exception&) {
+      return false;
+    }
+    ++accepted_;
+    return true;
+  }
+
+  bool rollback(int32_t count) override {
+    if (count < 0 || count > accepted_) return false;
+    if (count > 0) matcher_.Rollback(count);
+    accepted_ -= count;
+    return true;
+  }
+
+  std::unique_ptr<GrammarMatcher> fork() const override {
+    return std::make_unique<Matcher>(grammar_, matcher_.Fork(), vocabulary_, accepted_);
+  }
+
+  bool is_finished() const override { return matcher_.IsTerminated(); }
+  bool can_end() const override { return matcher_.IsCompleted() && !matcher_.IsTerminated(); }
+
+  std::string forced_text() override {
+    if (matcher_.IsTerminated()) return "";
+    try {
+      return matcher_.FindJumpForwardString();
+    } catch (const std::exception&) {
+      return "";
+    }
+  }
+
+ private:
+  std::shared_ptr<const CompiledGrammar> grammar_;
+  xgrammar::GrammarMatcher matcher_;
+  size_t vocabulary_;
+  int32_t accepted_;
+};
+
+// root ::= "yes" | "no"; what is not a letter, digit or beyond ASCII is written as a number.
+std::string ebnf_of(const Json& choices) {
+  std::string text = "root ::= ";
+  for (size_t i = 0; i < choices.size(); ++i) {
+    text += i == 0 ? "\"" : " | \"";
+    for (char c : choices[i].get_ref<const std::string&>()) {
+      const auto byte = static_cast<uint8_t>(c);
+      const bool plain =
+          byte >= 0x80 || (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == ' ';
+      text += plain ? std::string(1, c) : fmt::format("\\x{:02x}", byte);
+    }
+    text += '"';
+  }
+  return text + "\n";
+}
+
+class Compiler final : public GrammarCompiler {
+ public:
+  Compiler(const xgrammar::TokenizerInfo& info, const Options& options)
+      : compiler_(info, /*max_threads=*/1, /*cache_enabled=*/false, /*max_memory_bytes=*/-1,
+                  /*enable_dynamic_compilation=*/true),
+        options_(options) {}
+
+  Result<std::shared_ptr<const CompiledGrammar>> compile(const GrammarSpec& spec) override {
+    std::unique_lock lock(mutex_);
+    while (true) {
+      if (auto found = find(spec)) return found;
+      if (!is_compiling(spec)) break;
+      done_.wait(lock);
+    }
+    compiling_.push_back(spec);
+    lock.unlock();
+    auto result = compile_now(spec);
+    lock.lock();
+    std::erase(compiling_, spec);
+    if (result.is_ok()) keep(spec, *result);
+    lock.unlock();
+    done_.notify_all();
+    if (!result.is_ok()) return result.status();
+    return std::shared_ptr<const CompiledGrammar>(*result);
+  }
+
+ private:
+  struct Kept {
+    GrammarSpec spec;
+    std::shared_ptr<const Compiled> grammar;
+  };
+
+  // The latest used stands first.
+  std::shared_ptr<const CompiledGrammar> find(const GrammarSpec& spec) {
+    for (auto it = kept_.begin(); it != kept_.end(); ++it) {
+      if (!(it->spec == spec)) continue;
+      kept_.splice(kept_.begin(), kept_, it);
+      return kept_.front().grammar;
+    }
+    return nullptr;
+  }
+
+  bool is_compiling(const GrammarSpec& spec) const {
+    for (const GrammarSpec& other : compiling_)
+      if (other == spec) return true;
+    return false;
+  }
+
+  // Grammars grow as their masks are made, so what they take is asked anew each time.
+  void keep(const GrammarSpec& spec, std::shared_ptr<const Compiled> grammar) {
+    kept_.push_front({spec, std::move(grammar)});
+    size_t bytes = 0;
+    size_t count = 0;
+    for (auto it = kept_.begin(); it != kept_.end(); ++it, ++count) {
+      bytes += it->grammar->grammar().MemorySizeBytes() + it->spec.text.size();
+      if (count > 0 && (bytes > options_.cache_bytes || count >= kMostGrammars)) {
+        kept_.erase(it, kept_.end());
+        break;
+      }
+    }
+  }
+
+  Result<std::shared_ptr<const Compiled>> compile_now(const GrammarSpec& spec) {
+    NEREID_RETURN_IF_ERROR(check_grammar(spec));
+    try {
+      return std::make_shared<const Compiled>(compile_checked(spec));
+    } catch (const std::exception& e) {
+      return invalid_argument("the {} cannot be compiled: {}", grammar_kind_name(spec.kind), sentence_of(e));
+    }
+  }
+
+  xgrammar::CompiledGrammar compile_checked(const GrammarSpec& spec) {
+    switch (spec.kind) {
+      case GrammarKind::kJsonSchema:
+        return compiler_.CompileJSONSchema(spec.text, true, std::nullopt, std::nullopt, true, kMostWhitespace);
+      case GrammarKind::kRegex:
+        return compiler_.CompileRegex(spec.text);
+      case GrammarKind::kEbnf:
+        return compiler_.CompileGrammar(spec.text);
+      case GrammarKind::kChoice:
+        return compiler_.CompileGrammar(ebnf_of(*parse_json(spec.text)));
+      case GrammarKind::kStructuralTag:
+        return compiler_.CompileStructuralTag(spec.text);
+      default:
+        return compiler_.CompileJSONSchema(R"({"type": "object"})", true, std::nullopt, std::nullopt, false,
+                                           kMostWhitespace);
+    }
+  }
+
+  xgrammar::GrammarCompiler compiler_;
+  const Options options_;
+  std::mutex mutex_;  // of what follows
+  std::condition_variable done_;
+  std::list<Kept> kept_;
+  std::list<GrammarSpec> compiling_;
+};
+
+}  // namespace
+
+bool has_grammars() {
+  return true;
+}
+
+Result<std::unique_ptr<GrammarMatcher>> GrammarMatcher::make(std::shared_ptr<const CompiledGrammar> grammar) {
+  const auto& compiled = static_cast<const Compiled&>(*grammar).grammar();
+  try {
+    const auto vocabulary = static_cast<size_t>(compiled.GetTokenizerInfo().GetVocabSize());
+    return std::unique_ptr<GrammarMatcher>(
+        std::make_unique<Matcher>(std::move(grammar), xgrammar::GrammarMatcher(compiled), vocabulary, 0));
+  } catch (const std::exception& e) {
+    return invalid_argument("the grammar cannot be matched: {}", sentence_of(e));
+  }
+}
+
+Result<std::unique_ptr<GrammarCompiler>> GrammarCompiler::make(const Vocabulary& vocabulary, const Options& options) {
+  if (vocabulary.end_tokens().empty())
+    return unsupported("the vocabulary has no token that ends a text, so no grammar could ever end.");
+  try {
+    const xgrammar::TokenizerInfo info(vocabulary.pieces(), xgrammar::VocabType::RAW,
+                                       static_cast<int>(vocabulary.size()), vocabulary.end_tokens());
+    return std::unique_ptr<GrammarCompiler>(std::make_unique<Compiler>(info, options));
+  } catch (const std::exception& e) {
+    return internal("xgrammar refuses the vocabulary: {}", sentence_of(e));
+  }
+}
+
+}  // namespace nereid::sample
