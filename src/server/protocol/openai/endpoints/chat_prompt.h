@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+// From a chat's request to the tokens a model reads, with the tools it may call.
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "server/core/text_model.h"
+#include "server/protocol/openai/chat_request.h"
+
+namespace nereid::server::openai {
+
+// How a model is told of tools and calls them.
+struct ToolUse {
+  const ToolFormat* format;
+  bool is_told;  // in words, in the system's message: its template knows nothing of tools
+};
+ToolUse tool_use(const ModelCard& card);
+
+// The special tokens that stand for the format's marks.
+std::map<int32_t, std::string> tool_markers(const TextModel& model, const ToolFormat& format);
+
+// The template's errors are kept. The request's messages are used up.
+std::vector<int32_t> chat_tokens(const TextModel& model, ChatRequest* request, FirstError* error);
+
+}  // namespace nereid::server::openai
