@@ -8,6 +8,7 @@
 #include "base/progress.h"
 #include "cli/bench_network.h"
 #include "cli/bench_report.h"
+#include "cli/bench_url.h"
 #include "cli/command.h"
 #include "cli/load_model.h"
 #include "cli/process_memory.h"
@@ -120,10 +121,11 @@ Result<BenchReport> measure(const BenchArguments& a, const std::vector<BenchCase
 }  // namespace
 
 int bench_command(Arguments args) {
+  if (names_url(args)) return bench_url_command(args);
   if (names_network(args)) return bench_network_command(args);
   CLI::App app(
-      "Measures how fast a model runs on this machine. Of an ONNX network the options are others: `nereid "
-      "bench NET.onnx --help` tells them.",
+      "Measures how fast a model runs on this machine. Of an ONNX network and of a server the options are others: "
+      "`nereid bench NET.onnx --help` and `nereid bench http://HOST:PORT --help` tell them.",
       "nereid bench");
   BenchArguments a;
   declare(app, a);

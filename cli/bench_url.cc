@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/bench_url.h"
+
+#include <CLI/CLI.hpp>
+#include <cstdio>
+
+#include "base/atomic_file.h"
+#include "base/file.h"
+#include "base/log.h"
+#include "base/progress.h"
+#include "server/load/load_client.h"
+#include "server/load/load_report.h"
+
+namespace nereid::cli {
+namespace {
+
+namespace load = server::load;
+
+struct UrlArguments {
+  std::string url, endpoint = "chat", slo, trace, csv, html;
+  load::LoadOptions options;
+  std::vector<int64_t> concurrency;
+  std::vector<double> rate;
+  int64_t requests = 0, prompt = 128, gen = 64, warmup = 1;
+  double speed = 1;
+  bool json = false, quiet = false;
+};
+
+void declare(CLI::App& app, UrlArguments& a) {
+  app.add_option("URL", a.url, "http://HOST:PORT or unix:PATH of a server of OpenAI's API")->required();
+  app.add_option("--model", a.options.model, "the model to ask (default: the first that the server lists)");
+  app.add_option("--api-key", a.options.api_key, "shown as 'Authorization: Bearer KEY'");
+  app.add_option("--endpoint", a.endpoint, "what to ask for: chat or completions")
+      ->check(CLI::IsMember({"chat", "completions"}))
+      ->capture_default_str();
+  app.add_option("--concurrency,-c", a.concurrency,
+                 "requests at one time, a list: a new one starts where one ends (default: 1)")
+      ->delimiter(',')
+      ->check(CLI::Range(int64_t{1}, int64_t{100'000}));
+  app.add_option("--rate", a.rate,
+                 "requests a second that arrive by chance (Poisson), a list, whether others have ended or not")
+      ->delimiter(',')
+      ->check(CLI::Range(1e-3, 1e6));
+  app.add_option("--trace", a.trace,
+                 "a file of requests to replay, a JSON object a line: at_s, prompt_tokens, answer_tokens");
+  app.add_option("--speed", a.speed, "so many times as fast as the trace")
+      ->check(CLI::Range(1e-3, 1e6))
+      ->capture_default_str();
+  app.add_option("--requests,-r", a.requests,
+                 "requests of each load (default: 4 for each of the concurrency, at least 16)")
+      ->check(CLI::Range(int64_t{1}, int64_t{10'000'000}));
+  app.add_option("--prompt,-p", a.prompt, "tokens of a prompt, about")
+      ->check(CLI::Range(int64_t{1}, int64_t{1} << 20))
+      ->capture_default_str();
+  app.add_option("--gen,-n", a.gen, "tokens of an answer")
+      ->check(CLI::Range(int64_t{1}, int64_t{1} << 20))
+      ->capture_default_str();
+  app.add_option("--shared-prefix", a.options.shared_tokens, "tokens at the beginning that all prompts have in common")
+      ->check(CLI::Range(int64_t{0}, int64_t{1} << 20))
+      ->capture_default_str();
+  app.add_flag("--stop-at-end", a.options.stops_at_end, "let answers end where the model ends them");
+  app.add_option("--warmup", a.warmup, "requests before the first that counts")
+      ->check(CLI::Range(0, 1000))
+      ->capture_default_str();
+  app.add_option("--slo", a.slo, "what a good request keeps, as ttft=500ms,itl=50ms,e2e=20s: counts goodput");
+  app.add_option("--seed", a.options.seed, "of prompts and arrivals")->capture_default_str();
+  app.add_option("--timeout-ms", a.options.timeout_ms, "milliseconds after which a request has failed")
+      ->check(CLI::Range(int64_t{1}, int64_t{86'400'000}))
+      ->capture_default_str();
+  app.add_flag("--json", a.json, "one JSON object on stdout");
+  app.add_option("--csv", a.csv, "a file for a line a request");
+  app.add_option("--html", a.html, "a file for a page with drawings");
+  app.add_flag("--quiet,-q", a.quiet, "no progress");
+}
+
+// One load of the several that the command line may ask for.
+struct Load {
+  std::string mode;
+  double level = 0;
+  int64_t concurrency = 0;
+  std::vector<load::PlannedRequest> plan;
+};
+
+Result<std::vector<Load>> plan_loads(const UrlArguments& a) {
+  constexpr size_t kMaxTraceBytes = size_t{1} << 30;
+  if (!a.trace.empty() + !a.rate.empty() + !a.concurrency.empty() > 1)
+    return invalid_argument("--concurrency, --rate and --trace are three kinds of load; give one of them");
+  std::vector<Load> loads;
+  if (!a.trace.empty()) {
+    NEREID_TRY(const std::string text, read_file(a.trace, kMaxTraceBytes));
+    NEREID_TRY(auto plan, load::parse_trace(text, a.speed).with(a.trace));
+    if (a.requests > 0 && static_cast<size_t>(a.requests) < plan.size()) plan.resize(static_cast<size_t>(a.requests));
+    loads.push_back({.mode = "trace", .level = a.speed, .concurrency = 0, .plan = std::move(plan)});
+    return loads;
+  }
+  for (const double rate : a.rate)
+    loads.push_back(
+        {.mode = fmt::format("rate {:g}/s", rate),
+         .level = rate,
+         .concurrency = 0,
+         .plan = load::poisson_plan(a.requests > 0 ? a.requests : 16, rate, a.prompt, a.gen, a.options.seed)});
+  std::vector<int64_t> concurrency = a.concurrency;
+  if (concurrency.empty() && a.rate.empty()) concurrency.push_back(1);
+  for (const int64_t c : concurrency) {
+    const auto count = static_cast<size_t>(a.requests > 0 ? a.requests : std::max<int64_t>(16, 4 * c));
+    const load::PlannedRequest one{.at_us = 0, .prompt_tokens = a.prompt, .answer_tokens = a.gen};
+    loads.push_back({.mode = fmt::format("concurrency {}", c),
+                     .level = static_cast<double>(c),
+                     .concurrency = c,
+                     .plan = std::vector<load::PlannedRequest>(count, one)});
+  }
+  return loads;
+}
+
+Status write_whole(const std::string& path, const std::string& text) {
+  NEREID_TRY(AtomicFile file, AtomicFile::create(path));
+  NEREID_RETURN_IF_ERROR(file.write(std::string_view(text)));
+  return file.commit();
+}
+
+Status measure(UrlArguments& a, std::vector<Load>& loads, load::LoadReport* report) {
+  if (a.warmup > 0) {
+    load::LoadOptions warm = a.options;
+    warm.seed = a.options.seed + 1'000'000;
+    const std::vector<load::PlannedRequest> plan(static_cast<size_t>(a.warmup), loads.front().plan.front());
+    NEREID_TRY(const auto figures, load::run_load(warm, plan, 1, [] {}));
+    if (!figures.front().is_ok()) return unavailable("the first request failed: {}", figures.front().error);
+  }
+  for (Load& one : loads) {
+    Progress progress({.what = one.mode, .total = static_cast<int64_t>(one.plan.size()), .silent = a.quiet});
+    NEREID_TRY(auto figures, load::run_load(a.options, one.plan, one.concurrency, [&] { progress.add(1); }));
+    progress.finish();
+    a.options.seed += 1;  // the next load has other prompts, so that no cache knows them
+    load::LoadSummary summary = load::summarize(one.mode, one.level, figures, report->service_level);
+    if (summary.failed > 0)
+      log_warn("{}: {} of {} requests failed; the first: {}", one.mode, summary.failed, summary.requests,
+               summary.first_error);
+    report->runs.push_back({.summary = std::move(summary), .requests = std::move(figures)});
+  }
+  return Status::ok();
+}
+
+Status prepare(UrlArguments& a, std::vector<Load>* loads, load::LoadReport* report) {
+  NEREID_TRY(a.options.target, load::parse_target(a.url));
+  NEREID_TRY(report->service_level, load::parse_service_level(a.slo));
+  NEREID_TRY(*loads, plan_loads(a));
+  a.options.is_chat = a.endpoint == "chat";
+  report->url = a.url;
+  report->endpoint = a.options.is_chat ? "/v1/chat/completions" : "/v1/completions";
+  return Status::ok();
+}
+
+}  // namespace
+
+bool names_url(Arguments args) {
+  for (const std::string_view arg : args)
+    if (arg.starts_with("http://") || arg.starts_with("https://") || arg.starts_with("unix:")) return true;
+  return false;
+}
+
+int bench_url_command(Arguments args) {
+  CLI::App app("Puts load on a server of OpenAI's API and tells how it bears it.", "nereid bench");
+  UrlArguments a;
+  declare(app, a);
+  if (const auto code = parse(app, args)) return *code;
+  std::vector<Load> loads;
+  load::LoadReport report;
+  if (const Status status = prepare(a, &loads, &report); !status.is_ok()) return fail(status);
+  if (a.options.model.empty()) {
+    Result<std::string> model = load::first_model(a.options.target, a.options.api_key);
+    if (!model.is_ok()) return fail(model.status(), kFailed);
+    a.options.model = std::move(*model);
+  }
+  report.model = a.options.model;
+  if (const Status status = measure(a, loads, &report); !status.is_ok()) return fail(status, kFailed);
+
+  if (a.json) {
+    std::printf("%s\n", load::load_json(report).dump().c_str());
+  } else {
+    std::printf("%s", load::load_table(report).c_str());
+  }
+  for (const auto& [path, text] : {std::pair(a.csv, &load::load_csv), std::pair(a.html, &load::load_page)})
+    if (!path.empty())
+      if (const Status status = write_whole(path, text(report)); !status.is_ok()) return fail(status);
+  int64_t failed = 0;
+  for (const load::LoadRun& run : report.runs) failed += run.summary.failed;
+  return failed == 0 ? kDone : kFailed;
+}
+
+}  // namespace nereid::cli
