@@ -44,7 +44,8 @@ ChatRequest read_chat(const Json& body, const BodyReader& reader, FirstError* er
   request.add_generation_prompt = fields.boolean("add_generation_prompt").value_or(true);
   if (const Json* modalities = fields.array("modalities")) {
     for (const Json& one : *modalities) {
-      if (one != "text")
+      const auto* word = one.get_ptr<const std::string*>();
+      if (!word || *word != "text")
         fields.fail("modalities", "unsupported_value", fmt::format("This model writes text only, not {}.", one.dump()));
     }
   }

@@ -131,7 +131,8 @@ void read_choice(Fields& fields, ToolSet* set) {
   const Json* choice = fields.any(member);
   if (!choice) return;
   if (set->tools.empty()) {
-    if (!(choice->is_string() && (*choice == "none" || *choice == "auto")))
+    const auto* said = choice->get_ptr<const std::string*>();
+    if (!said || (*said != "none" && *said != "auto"))
       fields.fail(member, "invalid_value", fmt::format("'{}' is only allowed when 'tools' are specified.", member));
     return;
   }
