@@ -29,24 +29,6 @@ bool is_small(const Json& value) {
   return std::all_of(value.begin(), value.end(), [](const Json& one) { return is_small(one); });
 }
 
-Tool read_function(Fields& in) {
-  Tool tool;
-  tool.name = in.required_text("name").value_or("");
-  if (!in.error()->is_set() && !is_name(tool.name)) {
-    in.fail(
-        "name", "invalid_value",
-        fmt::format("Invalid '{}': '{}' is no name of a function; expected 1 to {} letters, digits, '_', '-' or '.'.",
-                    in.path("name"), tool.name, kMaxName));
-  }
-  in.text("description");
-  const Json* parameters = in.object("parameters");
-  if (parameters && !is_small(*parameters))
-    in.fail("parameters", "invalid_value",
-            fmt::format("Invalid '{}': an object in it has more than {} members.", in.path("parameters"), kMaxMembers));
-  tool.is_strict = in.boolean("strict").value_or(false);
-  return tool;
-}
-
 bool is_number_of_tools_right(Fields& fields, std::string_view name, const Json& list) {
   if (list.size() <= kMaxTools) return true;
   fields.fail(
@@ -208,6 +190,24 @@ std::string tag_grammar(const ToolSet& set, const ToolFormat& format) {
 }
 
 }  // namespace
+
+Tool read_function(Fields& in) {
+  Tool tool;
+  tool.name = in.required_text("name").value_or("");
+  if (!in.error()->is_set() && !is_name(tool.name)) {
+    in.fail(
+        "name", "invalid_value",
+        fmt::format("Invalid '{}': '{}' is no name of a function; expected 1 to {} letters, digits, '_', '-' or '.'.",
+                    in.path("name"), tool.name, kMaxName));
+  }
+  in.text("description");
+  const Json* parameters = in.object("parameters");
+  if (parameters && !is_small(*parameters))
+    in.fail("parameters", "invalid_value",
+            fmt::format("Invalid '{}': an object in it has more than {} members.", in.path("parameters"), kMaxMembers));
+  tool.is_strict = in.boolean("strict").value_or(false);
+  return tool;
+}
 
 ToolNames ToolSet::names() const {
   ToolNames names;

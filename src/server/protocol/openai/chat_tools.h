@@ -39,6 +39,9 @@ struct ToolSet {
 // text.
 ToolSet read_tools(Fields& fields, std::string_view body);
 
+// Name, description, parameters and strictness of one; its texts are the caller's to fill in.
+Tool read_function(Fields& in);
+
 // What holds the answer to a call: kRequired and kNamed always; kAuto once it begins a call, where `format` has a frame
 // and the tools are strict or `always` says so. None otherwise.
 sample::GrammarSpec tool_grammar(const ToolSet& set, const ToolFormat* format, bool always);

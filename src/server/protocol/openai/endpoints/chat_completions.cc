@@ -7,21 +7,6 @@
 #include "server/protocol/openai/endpoints/handlers.h"
 
 namespace nereid::server::openai {
-namespace {
-
-void check_context(const ModelCard& card, ChatRequest* request, size_t prompt, FirstError* error) {
-  const auto tokens = static_cast<int64_t>(prompt);
-  int32_t& most = request->common.params.max_tokens;
-  if (request->has_max_tokens && tokens + most > card.context_tokens)
-    error->set(context_exceeded(card.context_tokens, tokens, most, "messages", "messages"));
-  else if (tokens >= card.context_tokens)
-    error->set(context_exceeded(card.context_tokens, tokens, 0, "messages", "messages"));
-  else if (!request->has_max_tokens)
-    most = static_cast<int32_t>(card.context_tokens - tokens);
-}
-
-}  // namespace
-
 void chat_completions(const Service& service, net::Request request, ResponderPtr responder) {
   FirstError error;
   const Json body = read_body(request.body, &error);
@@ -30,38 +15,12 @@ void chat_completions(const Service& service, net::Request request, ResponderPtr
   if (error.is_set()) return send_error(*responder, error.get());
   FoundModel found = find_model(service, parsed.common.model, &error);
   if (error.is_set()) return send_error(*responder, error.get());
-  const ModelCard& card = found.model->card();
-  if (!card.chats) {
-    return send_error(*responder, {.http = 404,
-                                   .message = fmt::format("`{}` is not a chat model and thus not supported in the "
-                                                          "v1/chat/completions endpoint.",
-                                                          found.name),
-                                   .param = "model"});
-  }
-
-  const ToolUse use = tool_use(card);
-  TextRequest one{.prompt = chat_tokens(*found.model, &parsed, &error),
-                  .choices = parsed.common.n,
-                  .priority = parsed.common.priority,
-                  .timeout_us = parsed.common.timeout_us,
-                  .user = parsed.common.user,
-                  .adapter = found.adapter};
-  if (!error.is_set()) check_context(card, &parsed, one.prompt.size(), &error);
+  TextRequest one = chat_request(found, &parsed, &error);
   if (error.is_set()) return send_error(*responder, error.get());
 
-  CommonRequest& common = parsed.common;
+  const CommonRequest& common = parsed.common;
   const ToolSet& tools = parsed.tools;
-  // A form the answer was asked to have binds it whole: there is no room for calls then, unless one must be made.
-  const bool must_call = tools.choice == ToolChoice::kRequired || tools.choice == ToolChoice::kNamed;
-  if (must_call || common.params.grammar.is_none()) {
-    sample::GrammarSpec grammar = tool_grammar(tools, use.format, use.is_told);
-    if (!grammar.is_none()) {
-      common.params.grammar = std::move(grammar);
-      common.grammar_param = tools.is_legacy ? "functions" : "tools";
-    }
-  }
-  one.params = common.params;
-
+  const ToolUse use = tool_use(found.model->card());
   ChatAnswerOptions answer{
       .head = {random_id("chatcmpl-", 24, service.random), service.unix_s(), found.name, "nereid-" + service.version},
       .stream = {common.stream, common.include_usage, common.continuous_usage},

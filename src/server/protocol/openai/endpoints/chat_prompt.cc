@@ -13,6 +13,17 @@ bool uses_tools(const std::vector<Message>& messages) {
   return false;
 }
 
+void check_context(const ModelCard& card, ChatRequest* request, size_t prompt, FirstError* error) {
+  const auto tokens = static_cast<int64_t>(prompt);
+  int32_t& most = request->common.params.max_tokens;
+  if (request->has_max_tokens && tokens + most > card.context_tokens)
+    error->set(context_exceeded(card.context_tokens, tokens, most, "messages", "messages"));
+  else if (tokens >= card.context_tokens)
+    error->set(context_exceeded(card.context_tokens, tokens, 0, "messages", "messages"));
+  else if (!request->has_max_tokens)
+    most = static_cast<int32_t>(card.context_tokens - tokens);
+}
+
 }  // namespace
 
 ToolUse tool_use(const ModelCard& card) {
@@ -43,6 +54,40 @@ std::vector<int32_t> chat_tokens(const TextModel& model, ChatRequest* request, F
   if (tokens.is_ok()) return std::move(*tokens);
   error->set(api_error(tokens.status(), "messages"));
   return {};
+}
+
+TextRequest chat_request(const FoundModel& found, ChatRequest* request, FirstError* error) {
+  const ModelCard& card = found.model->card();
+  if (!card.chats) {
+    error->set({.http = 404,
+                .message = fmt::format("`{}` is not a chat model and thus not supported in the v1/chat/completions "
+                                       "endpoint.",
+                                       found.name),
+                .param = "model"});
+    return {};
+  }
+  CommonRequest& common = request->common;
+  TextRequest one{.prompt = chat_tokens(*found.model, request, error),
+                  .choices = common.n,
+                  .priority = common.priority,
+                  .timeout_us = common.timeout_us,
+                  .user = common.user,
+                  .adapter = found.adapter};
+  if (error->is_set()) return one;
+  check_context(card, request, one.prompt.size(), error);
+  // A form the answer was asked to have binds it whole: there is no room for calls then, unless one must be made.
+  const ToolSet& tools = request->tools;
+  const bool must_call = tools.choice == ToolChoice::kRequired || tools.choice == ToolChoice::kNamed;
+  if (must_call || common.params.grammar.is_none()) {
+    const ToolUse use = tool_use(card);
+    sample::GrammarSpec grammar = tool_grammar(tools, use.format, use.is_told);
+    if (!grammar.is_none()) {
+      common.params.grammar = std::move(grammar);
+      common.grammar_param = tools.is_legacy ? "functions" : "tools";
+    }
+  }
+  one.params = common.params;
+  return one;
 }
 
 }  // namespace nereid::server::openai

@@ -8,6 +8,7 @@
 
 #include "server/core/text_model.h"
 #include "server/protocol/openai/chat_request.h"
+#include "server/protocol/openai/endpoints/service.h"
 
 namespace nereid::server::openai {
 
@@ -23,5 +24,9 @@ std::map<int32_t, std::string> tool_markers(const TextModel& model, const ToolFo
 
 // The template's errors are kept. The request's messages are used up.
 std::vector<int32_t> chat_tokens(const TextModel& model, ChatRequest* request, FirstError* error);
+
+// What the model is asked: the prompt, the room there is for the answer, the grammar that tools ask for. Errors are
+// kept: no chat model, what the template says, a context that is too short.
+TextRequest chat_request(const FoundModel& found, ChatRequest* request, FirstError* error);
 
 }  // namespace nereid::server::openai

@@ -25,6 +25,7 @@ constexpr Row kRows[] = {
     {"POST", "/v1/completions", completions, Access::kKey, Runs::kOnWorker, "continues one or many prompts"},
     {"POST", "/v1/chat/completions", chat_completions, Access::kKey, Runs::kOnWorker,
      "answers a chat; tools, schemas, streaming"},
+    {"POST", "/v1/responses", responses, Access::kKey, Runs::kOnWorker, "the same in OpenAI's newer form, unstored"},
     {"POST", "/v1/embeddings", embeddings, Access::kKey, Runs::kOnWorker, "vectors of texts"},
     {"POST", "/v1/rerank", rerank, Access::kKey, Runs::kOnWorker, "orders documents by how well they answer a query"},
     {"POST", "/v2/rerank", rerank, Access::kKey, Runs::kOnWorker, "the same, at Cohere's address"},

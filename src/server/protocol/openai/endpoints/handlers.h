@@ -13,6 +13,7 @@ void list_models(const Service& service, net::Request request, ResponderPtr resp
 void show_model(const Service& service, net::Request request, ResponderPtr responder);
 void completions(const Service& service, net::Request request, ResponderPtr responder);
 void chat_completions(const Service& service, net::Request request, ResponderPtr responder);
+void responses(const Service& service, net::Request request, ResponderPtr responder);
 void embeddings(const Service& service, net::Request request, ResponderPtr responder);
 void rerank(const Service& service, net::Request request, ResponderPtr responder);
 void tokenize(const Service& service, net::Request request, ResponderPtr responder);
