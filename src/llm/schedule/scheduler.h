@@ -34,9 +34,8 @@ struct SchedulerOptions {
   int32_t step_tokens = 512;  // of one step, all sequences together
                               // While an answer is running, prompts get a part of a step: at most so many tokens ...
   int32_t prompt_tokens_beside = 128;
-  // ... and no more than what keeps it within so many times a step without them, by what steps have taken so far (but
-  // always a page; and more, the longer other prompts wait
-  // behind the one at hand). 1 or less: whatever it takes.
+  // ... and no more than what keeps it within so many times a step without them, by what steps have taken so far; but
+  // always a page, and more, the longer other prompts wait behind the one at hand. 1 or less: whatever it takes.
   double stretch = 2.5;
   int32_t max_queue = 1024;  // requests that wait; one more is refused
   Policy policy = Policy::kMaxUtilization;
