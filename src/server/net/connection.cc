@@ -255,6 +255,7 @@ bool Connection::collect() {
 }
 
 bool Connection::write_some() {
+  if (phase_ == Phase::kClosed) return false;
   if (!has_output()) {
     if (is_response_whole_ && phase_ == Phase::kRunning) return end_response(true), true;
     return false;

@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// The only file that knows Boost.Beast, which reads the head and takes the body out of its chunks.
+// The only file that knows Boost.Beast, which reads heads. Bodies are read here: Beast's reading of chunks depends on
+// where they are cut.
 #include "server/net/request_parser.h"
 
 #include <algorithm>
+#include <boost/beast/http/empty_body.hpp>
 #include <boost/beast/http/parser.hpp>
 #include <optional>
 
 #include "base/clock.h"
+#include "server/net/chunk_decoder.h"
 
 namespace nereid::server::net {
 namespace {
@@ -14,32 +17,7 @@ namespace {
 namespace http = boost::beast::http;
 using ErrorCode = boost::beast::error_code;
 
-// A body that grows by what arrives; Beast's own would reserve what the head promises.
-struct GrowingBody {
-  using value_type = std::string;
-  class reader {
-   public:
-    template <bool kIsRequest, class Fields>
-    reader(http::header<kIsRequest, Fields>&, value_type& body) : body_(body) {}
-    void init(const boost::optional<uint64_t>&, ErrorCode& ec) { ec = {}; }
-    template <class Buffers>
-    size_t put(const Buffers& buffers, ErrorCode& ec) {
-      size_t taken = 0;
-      for (auto it = boost::asio::buffer_sequence_begin(buffers); it != boost::asio::buffer_sequence_end(buffers);
-           ++it) {
-        const boost::asio::const_buffer b = *it;
-        body_.append(static_cast<const char*>(b.data()), b.size());
-        taken += b.size();
-      }
-      ec = {};
-      return taken;
-    }
-    void finish(ErrorCode& ec) { ec = {}; }
-
-   private:
-    value_type& body_;
-  };
-};
+constexpr int kMaxBlanks = 16;  // bytes of empty lines before a request
 
 std::string_view view(boost::beast::string_view s) {
   return {s.data(), s.size()};
@@ -69,7 +47,7 @@ std::string_view origin_form(std::string_view target) {
 struct RequestParser::Impl {
   explicit Impl(const Settings& s) : limits(s) {
     parser.header_limit(static_cast<uint32_t>(s.max_header_bytes) + 4);
-    parser.body_limit(static_cast<uint64_t>(s.max_body_bytes));
+    parser.body_limit(boost::none);
     parser.eager(false);
   }
 
@@ -79,33 +57,68 @@ struct RequestParser::Impl {
     error.message = std::move(message);
   }
 
-  // What can be told before the head is whole, so that a stranger need not send all of it. True: it is whole.
-  bool check_beginning(std::string_view bytes) {
+  // What can be told before the head is whole, so that a stranger need not send all of it. How long it
+  // is, once it is whole; else 0.
+  size_t check_beginning(std::string_view bytes) {
     const size_t end = bytes.find('\n');
     const std::string_view line = bytes.substr(0, end);
     const auto method =
         static_cast<size_t>(std::find_if_not(line.begin(), line.end(), is_token_character) - line.begin());
     const bool is_http = method <= 32 && (method == line.size() || (method > 0 && line[method] == ' '));
-    if (!is_http || (end != bytes.npos && !line.ends_with('\r')))
-      return fail(400, "the connection does not begin with an HTTP request"), false;
+    constexpr const char* kNoHttp = "the connection does not begin with an HTTP request";
+    if (!is_http) return fail(400, kNoHttp), 0;
     if (line.size() > method + static_cast<size_t>(limits.max_target_bytes) + 16)
       return fail(414, fmt::format("the request's path and query are longer than {} bytes", limits.max_target_bytes)),
-             false;
+             0;
+    if (end != bytes.npos && !line.ends_with('\r')) return fail(400, kNoHttp), 0;
     // Beast gets heads whole: what it says of half a head depends on where it is cut.
     const size_t last = bytes.find("\r\n\r\n", searched);
     searched = bytes.size() > 3 ? bytes.size() - 3 : 0;
     if (std::min(last, bytes.size()) >= static_cast<size_t>(limits.max_header_bytes))
-      return fail(431, fmt::format("the request's head is longer than {} bytes", limits.max_header_bytes)), false;
-    if (last != bytes.npos) has_version = line.find(" HTTP/") != line.npos;
-    return last != bytes.npos;
+      return fail(431, fmt::format("the request's head is longer than {} bytes", limits.max_header_bytes)), 0;
+    if (last == bytes.npos) return 0;
+    has_version = line.find(" HTTP/") != line.npos;
+    return last + 4;
   }
 
   void fail_by(const ErrorCode& ec) {
     using E = http::error;
-    if (ec == E::body_limit)
-      return fail(413, fmt::format("the request's body is longer than {} bytes", limits.max_body_bytes));
     if (ec == E::bad_version && has_version) return fail(505, "the server speaks HTTP/1.1 and HTTP/1.0");
     fail(400, fmt::format("the request is no valid HTTP: {}", ec.message()));
+  }
+
+  void fail_too_long() { fail(413, fmt::format("the request's body is longer than {} bytes", limits.max_body_bytes)); }
+
+  void read_head(std::string_view head) {
+    ErrorCode ec;
+    parser.put(boost::asio::const_buffer(head.data(), head.size()), ec);
+    if (ec && (ec != http::error::need_more || !parser.is_header_done())) return fail_by(ec);
+    state = State::kBody;
+    check_head();
+    if (state == State::kFailed) return;
+    if (parser.chunked()) {
+      chunks.emplace(limits.max_body_bytes);
+    } else if (const auto length = parser.content_length(); length && *length > 0) {
+      if (*length > static_cast<uint64_t>(limits.max_body_bytes)) return fail_too_long();
+      body_left = static_cast<size_t>(*length);
+    } else {
+      state = State::kDone;
+    }
+  }
+
+  size_t read_body(std::string_view bytes) {
+    if (!chunks) {
+      const size_t n = std::min(bytes.size(), body_left);
+      request.body.append(bytes.substr(0, n));
+      body_left -= n;
+      if (body_left == 0) state = State::kDone;
+      return n;
+    }
+    const size_t n = chunks->feed(bytes, &request.body);
+    if (chunks->state() == ChunkDecoder::State::kDone) state = State::kDone;
+    if (chunks->state() == ChunkDecoder::State::kTooLong) fail_too_long();
+    if (chunks->state() == ChunkDecoder::State::kBad) fail(400, "the chunks of the request's body are not valid");
+    return n;
   }
 
   void check_head() {
@@ -142,9 +155,12 @@ struct RequestParser::Impl {
   }
 
   Settings limits;
-  http::request_parser<GrowingBody> parser;
+  http::request_parser<http::empty_body> parser;
   State state = State::kHead;
+  int blanks = 0;
   size_t searched = 0;  // bytes of the head in which its end is not
+  std::optional<ChunkDecoder> chunks;
+  size_t body_left = 0;
   bool has_version = false;
   bool expects_continue = false;
   HttpError error;
@@ -160,25 +176,14 @@ size_t RequestParser::feed(std::string_view bytes) {
   size_t taken = 0;
   if (p.state == State::kHead) {
     // An empty line or two before a request are remains of the one before (RFC 9112, 2.2).
-    while (taken < bytes.size() && taken < 4 && (bytes[taken] == '\r' || bytes[taken] == '\n')) ++taken;
-    if (taken == bytes.size() || !p.check_beginning(bytes.substr(taken))) return taken;
+    for (; taken < bytes.size() && (bytes[taken] == '\r' || bytes[taken] == '\n'); ++taken)
+      if (++p.blanks > kMaxBlanks) return p.fail(400, "the connection begins with empty lines"), taken;
+    const size_t head = taken == bytes.size() ? 0 : p.check_beginning(bytes.substr(taken));
+    if (head == 0) return taken;
+    p.read_head(bytes.substr(taken, head));
+    taken += head;
   }
-  while (taken < bytes.size() && (p.state == State::kHead || p.state == State::kBody)) {
-    ErrorCode ec;
-    const size_t n = p.parser.put(boost::asio::const_buffer(bytes.data() + taken, bytes.size() - taken), ec);
-    taken += n;
-    if (ec && ec != http::error::need_more) {
-      p.fail_by(ec);
-      break;
-    }
-    if (p.state == State::kHead && p.parser.is_header_done()) {
-      p.state = State::kBody;
-      p.check_head();
-      if (p.state == State::kFailed) break;
-    }
-    if (p.parser.is_done()) p.state = State::kDone;
-    if (n == 0) break;
-  }
+  if (p.state == State::kBody && taken < bytes.size()) taken += p.read_body(bytes.substr(taken));
   return taken;
 }
 
@@ -204,7 +209,6 @@ Request RequestParser::take() {
   request.method = view(message.method_string());
   for (const auto& field : message.base())
     request.headers.add(std::string(view(field.name_string())), std::string(view(field.value())));
-  request.body = std::move(message.body());
   request.received_ns = now_ns();
   return request;
 }
