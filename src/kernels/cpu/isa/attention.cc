@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// attention: stores this step's keys and values, then attends in blocks of neighbouring tokens of one sequence.
+// attention: stores this step's keys and values, then attends in blocks: neighbouring tokens of one sequence under one
+// head or, where a sequence has one token in the step, the heads that share its keys.
 #include "kernels/cpu/isa/rope_row.h"
 #include "kernels/cpu/isa/vector_math.h"
 #include "kernels/cpu/isa_kernels.h"
@@ -30,6 +31,12 @@ struct Cache {
     return p.v_cache + ((page(pos) * p.kv_heads + kv_head) * p.page_tokens + pos % p.page_tokens) * p.head_dim;
   }
 };
+
+// The first position that a token may see.
+int64_t first_seen(const AttentionParams& p, int64_t token) {
+  const int64_t lo = p.positions[token] - p.window + 1;
+  return p.window > 0 && lo > 0 ? lo : 0;
+}
 
 // Keeps f16 finite: an infinity would turn the zero weights of masked neighbours into NaN.
 F32 clamp_f16(F32 v) {
@@ -63,37 +70,41 @@ void store_token(const AttentionParams& p, int64_t t, int kv_head) {
   }
 }
 
-// M neighbouring tokens of one sequence and one head.
+// The queries of a block: the first one's token and head, and how far the next one's are. All see the same keys.
+struct Queries {
+  int64_t token;
+  int head;
+  int next_token, next_head;  // 1 and 0, or 0 and 1
+};
+
+// M queries at once.
 template <int M>
 struct Block {
   const AttentionParams& p;
   Cache cache;
-  int64_t token;
-  int head;
-  alignas(64) float q[kMaxHeadDim][M];     // scaled queries: one dimension of all tokens side by side
+  Queries queries;
+  alignas(64) float q[kMaxHeadDim][M];     // scaled queries: one dimension of all side by side
   alignas(64) float scores[M][kSegment];   // then probabilities
   alignas(64) float out[M * kMaxHeadDim];  // head_dim apart
   float max[M], sum[M];
 
-  Block(const AttentionParams& params, int64_t t, int h)
+  Block(const AttentionParams& params, const Queries& which)
       : p(params),
-        cache{params, params.page_table + params.sequence[t] * params.pages_per_sequence,
-              h / (params.heads / params.kv_heads)},
-        token(t),
-        head(h) {}
+        cache{params, params.page_table + params.sequence[which.token] * params.pages_per_sequence,
+              which.head / (params.heads / params.kv_heads)},
+        queries(which) {}
 
-  // The first and last position that token m may see.
-  int64_t lowest(int m) const {
-    const int64_t lo = p.positions[token + m] - p.window + 1;
-    return p.window > 0 && lo > 0 ? lo : 0;
-  }
-  int64_t highest(int m) const { return p.positions[token + m]; }
+  int64_t token(int m) const { return queries.token + m * queries.next_token; }
+  int64_t column(int m) const { return (queries.head + m * queries.next_head) * p.head_dim; }
+  // The first and last position that query m may see.
+  int64_t lowest(int m) const { return first_seen(p, token(m)); }
+  int64_t highest(int m) const { return p.positions[token(m)]; }
 
   void run() {
     int64_t begin = lowest(0);
     int64_t end = highest(0) + 1;
     for (int m = 0; m < M; ++m) {
-      const float* src = p.q + (token + m) * p.q_stride + head * p.head_dim;
+      const float* src = p.q + token(m) * p.q_stride + column(m);
       for (int d = 0; d < p.head_dim; ++d) q[d][m] = src[d] * p.scale;
       for (int d = 0; d < p.head_dim; d += 16) simd::store(out + m * p.head_dim + d, simd::zero());
       max[m] = kMinusInfinity;
@@ -110,30 +121,42 @@ struct Block {
       accumulate(from, to);
     }
     for (int m = 0; m < M; ++m) {
-      float* y = p.y + (token + m) * p.y_stride + head * p.head_dim;
+      float* y = p.y + token(m) * p.y_stride + column(m);
       const F32 inverse = simd::set1(1.0f / sum[m]);
       for (int d = 0; d < p.head_dim; d += 16)
         simd::store(y + d, simd::mul(simd::load(out + m * p.head_dim + d), inverse));
     }
   }
 
-  // scores[m][pos - from] = q[m] . k[pos], for 16 positions at a time.
-  [[gnu::flatten]] void score(int64_t from, int64_t to) {
-    for (int64_t pos = from; pos < to; pos += 16) {
-      const uint16_t* k = cache.k_block(pos);
-      F32 acc[M] = {};
-      for (int d = 0; d < p.head_dim; ++d) {
-        const F32 key = simd::load_f16(k + d * 16);
-        unrolled<M>([&]<int m>() { acc[m] = simd::fma(key, simd::set1(q[d][m]), acc[m]); });
-      }
+  // scores[m][pos - from] = q[m] . k[pos]. A sum is a chain of multiply-adds, so a few queries take several blocks of
+  // 16 positions side by side to fill the pipes.
+  void score(int64_t from, int64_t to) {
+    constexpr int kSideBySide = simd::kTileTokens < 16 ? (M <= 2 ? 2 : 1) : M <= 4 ? 4 : M <= 8 ? 2 : 1;
+    int64_t pos = from;
+    for (; to - pos > 16 * (kSideBySide - 1); pos += 16 * kSideBySide) score_blocks<kSideBySide>(from, pos);
+    for (; pos < to; pos += 16) score_blocks<1>(from, pos);
+  }
+
+  template <int B>
+  [[gnu::flatten]] void score_blocks(int64_t from, int64_t pos) {
+    const uint16_t* k[B];
+    unrolled<B>([&]<int b>() { k[b] = cache.k_block(pos + 16 * b); });
+    F32 acc[B][M] = {};
+    for (int d = 0; d < p.head_dim; ++d) {
+      unrolled<B>([&]<int b>() {
+        const F32 key = simd::load_f16(k[b] + d * 16);
+        unrolled<M>([&]<int m>() { acc[b][m] = simd::fma(key, simd::set1(q[d][m]), acc[b][m]); });
+      });
+    }
+    unrolled<B>([&]<int b>() {
       unrolled<M>([&]<int m>() {
         if (p.softcap > 0) {
           const F32 cap = simd::set1(p.softcap);
-          acc[m] = simd::mul(cap, tanh(simd::div(acc[m], cap)));
+          acc[b][m] = simd::mul(cap, tanh(simd::div(acc[b][m], cap)));
         }
-        simd::store(scores[m] + (pos - from), acc[m]);
+        simd::store(scores[m] + (pos + 16 * b - from), acc[b][m]);
       });
-    }
+    });
   }
 
   // Scores to exp(score - running maximum), zero outside the token's range; rescales what was summed before.
@@ -204,16 +227,51 @@ struct Block {
 };
 
 template <int M>
-void run_block(const AttentionParams& p, int64_t token, int head) {
-  Block<M>(p, token, head).run();
+void run_block(const AttentionParams& p, const Queries& queries) {
+  Block<M>(p, queries).run();
 }
 
-// The largest block that starts at `token`: neighbours of one sequence, M in {16, 8, 4, 2, 1} as the registers allow.
-int block_size(const AttentionParams& p, int64_t token) {
+// Neighbouring tokens of one sequence from `token` on: 16, 8, 4, 2 or 1, as the registers allow.
+int tokens_together(const AttentionParams& p, int64_t token) {
   int n = 1;
   while (n < kMaxTokens && token + n < p.tokens && p.sequence[token + n] == p.sequence[token]) ++n;
   while (n & (n - 1)) n &= n - 1;
   return n;
+}
+
+// Runs `count` queries (a number that tokens_together gives, or any number of heads), as many at a time as there is
+// code for.
+void run_queries(const AttentionParams& p, Queries queries, int count) {
+  while (count > 0) {
+    int n = count >= kMaxTokens ? kMaxTokens : count >= 8 ? 8 : count >= 4 ? 4 : count;
+    switch (n) {
+      case 16:
+        if constexpr (kMaxTokens >= 16) run_block<16>(p, queries);
+        break;
+      case 8:
+        if constexpr (kMaxTokens >= 8) run_block<8>(p, queries);
+        break;
+      case 4:
+        run_block<4>(p, queries);
+        break;
+      case 3:
+        run_block<3>(p, queries);
+        break;
+      case 2:
+        run_block<2>(p, queries);
+        break;
+      default:
+        run_block<1>(p, queries);
+    }
+    queries.token += n * queries.next_token;
+    queries.head += n * queries.next_head;
+    count -= n;
+  }
+}
+
+// What a head of n tokens costs, in positions; the constant stands for what does not grow with them.
+int64_t cost_of(const AttentionParams& p, int64_t token, int n) {
+  return n * (p.positions[token + n - 1] - first_seen(p, token) + 1 + 32);
 }
 
 }  // namespace
@@ -222,29 +280,31 @@ void attention(const AttentionParams& p, Worker& worker) {
   const auto [begin, end] = worker.slice(p.tokens * p.kv_heads);
   for (int64_t i = begin; i < end; ++i) store_token(p, i / p.kv_heads, static_cast<int>(i % p.kv_heads));
   worker.barrier();
-  // Later blocks see more positions, so items go round the workers in turn.
-  int64_t item = 0;
+  // All heads of all blocks in a row, cut into one piece a worker by what they cost.
+  int64_t total = 0;
   for (int64_t t = 0; t < p.tokens;) {
-    const int n = block_size(p, t);
-    for (int h = 0; h < p.heads; ++h, ++item) {
-      if (item % worker.count() != worker.index()) continue;
-      switch (n) {
-        case 16:
-          if constexpr (kMaxTokens >= 16) run_block<16>(p, t, h);
-          break;
-        case 8:
-          if constexpr (kMaxTokens >= 8) run_block<8>(p, t, h);
-          break;
-        case 4:
-          run_block<4>(p, t, h);
-          break;
-        case 2:
-          run_block<2>(p, t, h);
-          break;
-        default:
-          run_block<1>(p, t, h);
-      }
+    const int n = tokens_together(p, t);
+    total += p.heads * cost_of(p, t, n);
+    t += n;
+  }
+  const int64_t mine = total * worker.index() / worker.count(), others = total * (worker.index() + 1) / worker.count();
+  const int group = p.heads / p.kv_heads;
+  int64_t at = 0;
+  for (int64_t t = 0; t < p.tokens;) {
+    const int n = tokens_together(p, t);
+    const int64_t cost = cost_of(p, t, n);
+    const auto heads_before = [&](int64_t where) {
+      const int64_t h = where <= at ? 0 : (where - at + cost - 1) / cost;
+      return static_cast<int>(h < p.heads ? h : p.heads);
+    };
+    const int last = heads_before(others);
+    for (int h = heads_before(mine); h < last;) {
+      const int left = last - h, of_group = group - h % group;
+      const int heads = n > 1 ? 1 : left < of_group ? left : of_group;
+      run_queries(p, {.token = t, .head = h, .next_token = n > 1, .next_head = n == 1}, n > 1 ? n : heads);
+      h += heads;
     }
+    at += p.heads * cost;
     t += n;
   }
 }
