@@ -40,8 +40,17 @@ constexpr LowRows low_rows(LowType a, int64_t k) {
 constexpr int64_t low_channels(const ConvShape& s, LowType x) {
   const int64_t channels = s.in_c / s.groups, depth = low_depth(x), whole = (channels + depth - 1) / depth * depth;
   const bool little = whole * 3 <= channels * 4;  // an image of three colours, not one of one
-  return low_is_int8(x) && little && s.kernel_h * s.kernel_w <= 64 ? whole : channels;
+  return little && s.kernel_h * s.kernel_w <= 64 ? whole : channels;
 }
+
+// Depthwise convolutions of codes that low_depthwise_quads.cc does. Weights of 64 channels: 64 sums of a channel's
+// weights, then for each row of taps, and for a result and its right neighbour, 64 quads in the order of interleaved
+// channels (simd/README.md).
+constexpr bool low_is_quads(const ConvShape& s, LowType x) {
+  return low_is_int8(x) && low_conv_is_depthwise(s) && s.kernel_h == 3 && s.kernel_w == 3 && s.dilation_h == 1 &&
+         s.dilation_w == 1 && s.stride_w <= 2;
+}
+inline constexpr int64_t kQuadBlockBytes = 256 + 3 * 2 * 256;
 
 enum class LowWay : uint8_t { kPlain, kInPlace, kBanded, kGathered };  // as ConvWay
 

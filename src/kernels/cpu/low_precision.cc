@@ -25,6 +25,23 @@ void pack(int64_t depth, int64_t k, int64_t n, std::byte* packed, Get get) {
   std::memset(to, 0, kTailBytes);
 }
 
+// The same for OIHW weights of one group whose taps are whole steps of `padded` channels: this is most of the time that
+// loading a network of codes takes.
+template <typename T, typename From, typename Convert>
+void pack_taps(int64_t depth, int64_t taps, int64_t channels, int64_t padded, int64_t outputs, const From* oihw,
+               std::byte* packed, Convert convert) {
+  T* to = reinterpret_cast<T*>(packed);
+  for (int64_t first = 0; first < outputs; first += kPanelColumns)
+    for (int64_t tap = 0; tap < taps; ++tap)
+      for (int64_t c = 0; c < padded; c += depth)
+        for (int64_t j = 0; j < kPanelColumns; ++j, to += depth) {
+          const From* from = oihw + ((first + j) * channels + c) * taps + tap;
+          const int64_t count = first + j >= outputs ? 0 : channels - c < depth ? channels - c : depth;
+          for (int64_t d = 0; d < depth; ++d) to[d] = d < count ? convert(from[d * taps]) : T{0};
+        }
+  std::memset(to, 0, kTailBytes);
+}
+
 template <typename T, typename From, typename Convert>
 void pack_conv(const ConvShape& s, LowType x, const From* oihw, std::byte* packed, Convert convert) {
   const int64_t taps = s.kernel_h * s.kernel_w, channels = s.in_c / s.groups, outputs = s.out_c / s.groups;
@@ -44,12 +61,36 @@ void pack_conv(const ConvShape& s, LowType x, const From* oihw, std::byte* packe
       }
     return;
   }
-  const int64_t padded = low_channels(s, x), k = taps * padded;
-  for (int64_t g = 0; g < s.groups; ++g)
-    pack<T>(low_depth(x), k, outputs, packed + g * low_packed_bytes(x, k, outputs), [&](int64_t i, int64_t o) {
-      const int64_t c = i % padded;
-      return c < channels ? convert(oihw[((g * outputs + o) * channels + c) * taps + i / padded]) : T{0};
-    });
+  const int64_t padded = low_channels(s, x), k = taps * padded, depth = low_depth(x);
+  for (int64_t g = 0; g < s.groups; ++g) {
+    const From* group = oihw + g * outputs * channels * taps;
+    std::byte* to = packed + g * low_packed_bytes(x, k, outputs);
+    if (padded % depth == 0) {
+      pack_taps<T>(depth, taps, channels, padded, outputs, group, to, convert);
+      continue;
+    }
+    pack<T>(depth, k, outputs, to,
+            [&](int64_t i, int64_t o) { return convert(group[(o * channels + i % channels) * taps + i / channels]); });
+  }
+}
+
+// As low_is_quads says.
+void pack_quads(const ConvShape& s, const int8_t* taps, std::byte* packed) {
+  for (int64_t block = 0; block * 64 < s.in_c; ++block, packed += kQuadBlockBytes) {
+    auto* sums = reinterpret_cast<int32_t*>(packed);
+    auto* quads = reinterpret_cast<int8_t*>(packed + 256);
+    std::memset(packed, 0, kQuadBlockBytes);
+    for (int64_t c = 0; c < 64 && block * 64 + c < s.in_c; ++c) {
+      const int64_t at = c / 4 % 4 * 16 + c / 16 * 4 + c % 4;
+      const int8_t* w = taps + (block * 64 + c) * 9;
+      for (int64_t t = 0; t < 9; ++t) {
+        sums[at] += w[t];
+        const int64_t row = t / 3, j = t % 3;
+        quads[((row * 2) * 64 + at) * 4 + j] = w[t];
+        quads[((row * 2 + 1) * 64 + at) * 4 + j + 1] = w[t];
+      }
+    }
+  }
 }
 
 }  // namespace
@@ -71,6 +112,7 @@ void low_pack_int8(const int8_t* b, int64_t b_stride, bool transposed, int64_t k
 
 int64_t low_conv_weight_bytes(const ConvShape& s, LowType x) {
   const int64_t taps = s.kernel_h * s.kernel_w;
+  if (low_is_quads(s, x)) return (s.in_c + 63) / 64 * kQuadBlockBytes;
   if (low_conv_is_depthwise(s)) return taps * ((s.in_c + 15) / 16 * 16) * 4;
   return s.groups * low_packed_bytes(x, taps * low_channels(s, x), s.out_c / s.groups);
 }
@@ -80,6 +122,7 @@ void low_pack_conv_bf16(const ConvShape& s, const float* oihw, std::byte* packed
 }
 
 void low_pack_conv_int8(const ConvShape& s, const int8_t* oihw, std::byte* packed) {
+  if (low_is_quads(s, LowType::kU8)) return pack_quads(s, oihw, packed);
   pack_conv<int8_t>(s, LowType::kU8, oihw, packed, [](int8_t v) { return v; });
 }
 
@@ -97,7 +140,7 @@ int64_t low_gemm_scratch_bytes(const LowGemmParams& p, int workers) {
 }
 
 int64_t low_conv_worker_bytes(const ConvShape& s, LowType x) {
-  if (low_conv_is_depthwise(s)) return 0;
+  if (low_conv_is_depthwise(s)) return x == LowType::kBF16 ? (2 * s.in_c + 63) / 64 * 64 : 0;  // zeros
   switch (low_conv_way(s, x)) {
     case LowWay::kPlain:
     case LowWay::kInPlace:

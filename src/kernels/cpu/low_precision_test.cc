@@ -373,5 +373,86 @@ TEST(LowConv, agrees_with_the_plain_loop_for_groups_and_depthwise) {
         }
 }
 
+// Blocks of 64 channels and what is left of them, edges on all sides, one output row and column more than pairs.
+TEST(LowConv, agrees_with_the_plain_loop_for_depthwise_of_many_channels) {
+  for (Isa isa : isas_here())
+    for (LowType x : {LowType::kBF16, LowType::kU8, LowType::kS8})
+      for (int64_t channels : {16, 80, 136})
+        for (int64_t width : {1, 2, 7, 12})
+          for (int64_t stride : {1, 2})
+            for (int64_t pad : {0, 1}) {
+              if (width + 2 * pad < 3) continue;
+              const ConvShape s{.batch = 2,
+                                .in_h = 7,
+                                .in_w = width,
+                                .in_c = channels,
+                                .out_c = channels,
+                                .kernel_h = 3,
+                                .kernel_w = 3,
+                                .stride_h = stride,
+                                .stride_w = stride,
+                                .pad_top = 1,
+                                .pad_left = pad,
+                                .groups = channels};
+              check_conv(s, x, x, channels == 80 ? 5 : 0, isa, 2);
+              check_conv(s, x, LowType::kF32, 0, isa, 3);
+              if (HasFailure()) return;
+            }
+}
+
+// What leaves a tile in registers equals what goes through memory: columns beyond pairs of panels, and residuals.
+TEST(LowGemm, makes_the_same_codes_in_registers_and_by_way_of_memory) {
+  constexpr int64_t kM = 33, kN = 80, kK = 48;  // two pairs of panels and one alone
+  const Numbers a(LowType::kU8, kM * kK, 1), residual(LowType::kU8, kM * kN, 4);
+  const Weights w = make_weights(LowType::kU8, kK * kN, 2);
+  const std::vector<float> bias = random_floats(kN, 3), scale(kN, 1e-3f);
+  std::vector<int32_t> offsets(kN);
+  low_column_offsets(w.codes.data(), kN, kK, LowType::kU8, 121, offsets.data());
+  Buffer packed = Buffer::allocate(static_cast<size_t>(low_packed_bytes(LowType::kU8, kK, kN))).value();
+  low_pack_int8(w.codes.data(), kK, true, kK, kN, packed.data());
+  for (Isa isa : isas_here())
+    for (const bool with_residual : {false, true})
+      for (const int32_t zero : {0, 100})
+        for (const Act act : {Act::kNone, Act::kRelu}) {
+          const auto run = [&](int64_t columns) {
+            std::vector<std::byte> y(at(kM * kN), std::byte{9});
+            LowGemmParams p{.a = a.bytes.data(),
+                            .a_type = LowType::kU8,
+                            .a_stride = kK,
+                            .b = packed.data(),
+                            .m = kM,
+                            .n = columns,
+                            .k = kK,
+                            .c = y.data(),
+                            .c_stride = kN,
+                            .epilogue = {.scale = scale.data(),
+                                         .column_offset = offsets.data(),
+                                         .bias = bias.data(),
+                                         .act = act,
+                                         .y_type = LowType::kU8,
+                                         .y_inverse_scale = 20,
+                                         .y_zero = zero}};
+            if (with_residual) {
+              p.epilogue.residual = residual.bytes.data();
+              p.epilogue.residual_type = LowType::kU8;
+              p.epilogue.residual_stride = kN;
+              p.epilogue.residual_scale = 0.02f;
+              p.epilogue.residual_zero = 7;
+              p.epilogue.sum_scale = 0.03f;
+              p.epilogue.sum_inverse_scale = 1 / 0.03f;
+              p.epilogue.sum_zero = 90;
+            }
+            Buffer scratch = Buffer::allocate(static_cast<size_t>(low_gemm_scratch_bytes(p, 1))).value();
+            p.scratch = scratch.data();
+            testing::run_kernel(isa_kernels(isa).low_gemm, p, 1);
+            return y;
+          };
+          // A last panel that is cut goes by way of memory, as does one alone.
+          const std::vector<std::byte> all = run(kN), alone = run(16);
+          for (int64_t i = 0; i < kM; ++i)
+            for (int64_t j = 0; j < 16; ++j) EXPECT_EQ(alone[at(i * kN + j)], all[at(i * kN + j)]) << isa_name(isa);
+        }
+}
+
 }  // namespace
 }  // namespace nereid::kernels

@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Depthwise convolution in low precision: numbers are widened to f32 as they are loaded. Sums of 8-bit products stay
 // exact below 2^24, that is for up to 256 taps.
-#include "kernels/cpu/isa/conv_parts.h"
+#include "kernels/cpu/isa/depthwise_tile.h"
 #include "kernels/cpu/isa/low_output.h"
 #include "kernels/cpu/isa/low_parts.h"
+#include "kernels/cpu/low_plan.h"
 
 namespace nereid::kernels::NEREID_ISA {
 namespace {
-
-using simd::F32;
 
 template <LowType kType>
 [[gnu::always_inline]] inline F32 widen(const std::byte* p) {
@@ -121,6 +120,48 @@ void run(const LowConvParams& p, Worker& worker) {
   }
 }
 
+// bf16 to bf16, 3x3, whole vectors of channels: as in f32.
+template <int S>
+void run_bf16_rows(const Work<InBf16>& w, int64_t oh, int64_t end) {
+  constexpr int R = simd::kDepthwiseRows;
+  if constexpr (R > 1)
+    for (; oh + R <= end; oh += R) run_rows<InBf16, 3, S, S, R>(w, oh);
+  for (; oh < end; ++oh) run_rows<InBf16, 3, S, S, 1>(w, oh);
+}
+bool has_bf16_tiles(const LowConvParams& p) {
+  const ConvShape& s = p.shape;
+  return p.x_type == LowType::kBF16 && p.epilogue.y_type == LowType::kBF16 && !p.epilogue.residual &&
+         s.in_c % 16 == 0 && s.kernel_h == 3 && s.kernel_w == 3 && s.dilation_h == 1 && s.dilation_w == 1 &&
+         s.stride_h == s.stride_w && s.stride_h <= 2;
+}
+void run_bf16(const LowConvParams& p, Worker& worker) {
+  const ConvShape& s = p.shape;
+  auto* zeros = reinterpret_cast<uint16_t*>(p.scratch + worker.index() * low_conv_worker_bytes(s, p.x_type));
+  std::memset(zeros, 0, static_cast<size_t>(2 * s.in_c));
+  const LowEpilogue& low = p.epilogue;
+  const Epilogue e = {.bias = low.bias,
+                      .act = low.act,
+                      .alpha = low.alpha,
+                      .beta = low.beta,
+                      .scale = low.act_scale,
+                      .shift = low.act_shift};
+  share_depthwise(s, worker, [&](int64_t image, int64_t oh, int64_t oh_end, int64_t channel, int64_t channel_end) {
+    const Work<InBf16> w = {.s = s,
+                            .e = e,
+                            .weight = reinterpret_cast<const float*>(p.weight),
+                            .x = static_cast<const uint16_t*>(p.x) + image * s.in_h * s.in_w * p.x_stride,
+                            .x_stride = p.x_stride,
+                            .y = static_cast<uint16_t*>(p.y) + image * s.out_h * s.out_w * p.y_stride,
+                            .y_stride = p.y_stride,
+                            .residual = nullptr,
+                            .zeros = zeros,
+                            .width = s.in_c,
+                            .channel = channel,
+                            .channel_end = channel_end};
+    s.stride_h == 1 ? run_bf16_rows<1>(w, oh, oh_end) : run_bf16_rows<2>(w, oh, oh_end);
+  });
+}
+
 }  // namespace
 
 void low_depthwise(const LowConvParams& p, Worker& worker) {
@@ -128,7 +169,7 @@ void low_depthwise(const LowConvParams& p, Worker& worker) {
     case LowType::kF32:
       return run<LowType::kF32>(p, worker);
     case LowType::kBF16:
-      return run<LowType::kBF16>(p, worker);
+      return has_bf16_tiles(p) ? run_bf16(p, worker) : run<LowType::kBF16>(p, worker);
     case LowType::kU8:
       return run<LowType::kU8>(p, worker);
     case LowType::kS8:

@@ -5,6 +5,8 @@
 
 #include "kernels/cpu/isa/conv_parts.h"
 #include "kernels/cpu/isa/gemm_driver.h"
+#include "kernels/cpu/isa/low_codes.h"
+#include "kernels/cpu/isa/low_copy.h"
 #include "kernels/cpu/isa/low_output.h"
 #include "kernels/cpu/isa/low_tile.h"
 #include "kernels/cpu/low_plan.h"
@@ -28,6 +30,33 @@ struct LowRegion {
   int64_t y_stride = 0;                      // elements
 };
 
+// Pairs of panels whose sums become codes; t has all that does not change from tile to tile.
+template <typename Kernel, bool kResidual>
+void run_code_groups(const Kernel& kernel, const LowRegion& g, const LowEpilogue& e, int64_t group, int64_t groups,
+                     int64_t panel, LowTile t) {
+  const std::byte* a[kMostSegments];
+  t.a = a;
+  const int most = Kernel::rows_for(2);
+  const int64_t tiles = (g.rows + most - 1) / most, column = g.column + 16 * panel;
+  LowCodes codes;
+  prepare_codes(e, column, codes);
+  codes.y_stride = g.y_stride;
+  codes.residual_stride = e.residual_stride;
+  for (int64_t n = group; n < group + groups; ++n) {
+    int64_t row = 0;
+    for (int64_t i = 0; i < tiles; ++i) {
+      const int64_t height = (g.rows - row + (tiles - i) - 1) / (tiles - i), to = g.row + n * g.rows + row;
+      for (int64_t s = 0; s < g.segments; ++s) a[s] = g.a[s] + n * g.a_group_stride + row * g.a_stride;
+      codes.y = g.y + to * g.y_stride + column;
+      if constexpr (kResidual)
+        codes.residual = static_cast<const std::byte*>(e.residual) + to * e.residual_stride + column;
+      kernel.run(t, static_cast<int>(height), 2);
+      put_codes<kResidual>(codes, t.sums, height);
+      row += height;
+    }
+  }
+}
+
 template <typename Kernel, bool kInt8>
 void run_low_groups(const Kernel& kernel, const LowRegion& g, const LowEpilogue& e, int64_t group, int64_t groups,
                     int64_t panel, int panels) {
@@ -43,6 +72,10 @@ void run_low_groups(const Kernel& kernel, const LowRegion& g, const LowEpilogue&
   t.b = g.b + panel * g.panel_stride;
   t.panel_stride = g.panel_stride;
   t.sums = sums;
+  if constexpr (kInt8)
+    if (panels == 2 && g.columns - 16 * panel >= 32 && makes_codes(e))
+      return e.residual ? run_code_groups<Kernel, true>(kernel, g, e, group, groups, panel, t)
+                        : run_code_groups<Kernel, false>(kernel, g, e, group, groups, panel, t);
   for (int64_t n = group; n < group + groups; ++n) {
     int64_t row = 0;
     for (int64_t i = 0; i < tiles; ++i) {
@@ -70,24 +103,6 @@ void run_low_region(const Kernel& kernel, const LowRegion& g, const LowEpilogue&
     for (; panel + 2 <= panels; panel += 2) run_low_groups<Kernel, kInt8>(kernel, g, e, group, groups, panel, 2);
     if (panel < panels) run_low_groups<Kernel, kInt8>(kernel, g, e, group, groups, panel, 1);
   }
-}
-
-// n numbers of type `from` as the kernel wants them: bf16, or u8.
-inline void copy_low(LowType from, const std::byte* src, int64_t n, std::byte* dst) {
-  if (from == LowType::kBF16 || from == LowType::kU8) {
-    std::memcpy(dst, src, static_cast<size_t>(n * low_bytes(from)));
-    return;
-  }
-  if (from == LowType::kS8) {
-    for (int64_t i = 0; i < n; ++i) dst[i] = src[i] ^ std::byte{0x80};
-    return;
-  }
-  int64_t i = 0;
-  for (; i + 16 <= n; i += 16)
-    simd::store_bf16(reinterpret_cast<uint16_t*>(dst) + i, simd::load(reinterpret_cast<const float*>(src) + i));
-  if (i < n)
-    store_low(LowType::kBF16, dst + 2 * i, load_low(LowType::kF32, src + 4 * i, static_cast<int>(n - i)),
-              static_cast<int>(n - i));
 }
 
 // A worker's rectangle.
@@ -225,20 +240,6 @@ void run_low_in_place(const Kernel& kernel, const LowPart& part, int64_t begin, 
   }
 }
 
-// Pixels of three bytes as four, of which the last counts for nothing.
-inline void copy_colours(const std::byte* src, int64_t pixels, uint8_t flip, std::byte* dst) {
-  const uint32_t flips = flip * 0x010101u;
-  for (int64_t i = 0; i + 1 < pixels; ++i) {
-    uint32_t v;
-    std::memcpy(&v, src + 3 * i, 4);
-    v = (v & 0xffffff) ^ flips;
-    std::memcpy(dst + 4 * i, &v, 4);
-  }
-  if (pixels == 0) return;
-  for (int64_t c = 0; c < 3; ++c) dst[4 * (pixels - 1) + c] = src[3 * (pixels - 1) + c] ^ std::byte{flip};
-  dst[4 * (pixels - 1) + 3] = std::byte{0};
-}
-
 // Copies bands of rows with padding around them, and goes on as in place.
 template <typename Kernel, bool kInt8>
 void run_low_banded(const Kernel& kernel, const LowPart& part, int64_t begin, int64_t end) {
@@ -263,6 +264,10 @@ void run_low_banded(const Kernel& kernel, const LowPart& part, int64_t begin, in
       std::memset(dst, fill, static_cast<size_t>(inside.begin * pixel));
       std::memset(dst + inside.end * pixel, fill, static_cast<size_t>((band.columns - inside.end) * pixel));
       const std::byte* src = part.x + ((image * s.in_h + h) * s.in_w + inside.begin - s.pad_left) * p.x_stride * from;
+      if (part.padded == 4 && part.channels == 3 && p.x_stride == 3 && !kInt8) {
+        widen_colours(p.x_type, src, inside.end - inside.begin, dst + inside.begin * pixel);
+        continue;
+      }
       if (part.padded == 4 && part.channels == 3 && p.x_stride == 3) {
         copy_colours(src, inside.end - inside.begin, p.x_type == LowType::kS8 ? 0x80 : 0, dst + inside.begin * pixel);
         continue;

@@ -129,6 +129,40 @@ template <LowType kType>
   if constexpr (kType == LowType::kS8) store_i8(reinterpret_cast<int8_t*>(y), iadd(to_i32(v), zero));
 }
 
+// Codes of type u8 whose lower bound is what the type cannot go below: one comparison less. NaN becomes the lowest
+// code.
+struct CodeBounds {
+  simd::F32 high;
+  simd::I32 zero;
+};
+inline bool is_bounded_above(const LowEpilogue& e) {
+  const float low = e.act == Act::kRelu ? 0.0f : e.act == Act::kClip ? e.alpha * e.y_inverse_scale : -1000.0f;
+  return low + static_cast<float>(e.y_zero) <= 0.0f;
+}
+[[gnu::always_inline]] inline CodeBounds code_bounds(const LowEpilogue& e) {
+  return {bounds_of<LowType::kU8>(e).high, simd::iset1(e.y_zero)};
+}
+[[gnu::always_inline]] inline void put_code(const CodeBounds& b, std::byte* y, simd::F32 v) {
+  using namespace simd;
+  store_u8(reinterpret_cast<uint8_t*>(y), iadd(to_i32(simd::min(b.high, v)), b.zero));
+}
+
+// A sum on its grid and a residual of codes, in units of the result's scale.
+struct CodeSum {
+  simd::F32 low, high, scale, r_scale, r_zero;
+};
+[[gnu::always_inline]] inline CodeSum code_sum(const LowEpilogue& e, float unit) {
+  using namespace simd;
+  const float r_unit = e.residual_scale * unit;
+  return {set1(static_cast<float>(e.sum_low - e.sum_zero)), set1(static_cast<float>(e.sum_high - e.sum_zero)),
+          set1(e.sum_scale * unit), set1(r_unit), set1(static_cast<float>(-e.residual_zero) * r_unit)};
+}
+[[gnu::always_inline]] inline simd::F32 add_code(const CodeSum& c, simd::F32 v, simd::F32 code) {
+  using namespace simd;
+  v = simd::min(simd::max(simd::round(v), c.low), c.high);
+  return simd::fma(v, c.scale, simd::fma(code, c.r_scale, c.r_zero));
+}
+
 // The common case, without residual: 16 whole columns of a tile, `step` bytes between a row's sums and the next.
 template <bool kInt8, LowType kType>
 [[gnu::always_inline]] inline void put_plain(const LowEpilogue& e, LowPanel p, const std::byte* sums, int64_t step,
@@ -140,6 +174,12 @@ template <bool kInt8, LowType kType>
     p.scale = mul(p.scale, set1(e.y_inverse_scale));
     p.bias = mul(p.bias, set1(e.y_inverse_scale));
   }
+  if constexpr (kType == LowType::kU8)
+    if (is_bounded_above(e)) {
+      const CodeBounds code = code_bounds(e);
+      for (int64_t i = 0; i < rows; ++i, y += y_stride, sums += step) put_code(code, y, panel_sum<kInt8>(p, sums));
+      return;
+    }
   for (int64_t i = 0; i < rows; ++i, y += y_stride * low_bytes(kType), sums += step)
     put_bounded<kType>(y, panel_sum<kInt8>(p, sums), bounds, zero);
 }
@@ -172,17 +212,18 @@ template <LowType kResidual, LowType kType>
   const F32 grid_scale = set1(second);
   const F32 grid_low = set1(static_cast<float>(e.sum_low - e.sum_zero));
   const F32 grid_high = set1(static_cast<float>(e.sum_high - e.sum_zero));
-  const float r_unit = (kResidual == LowType::kU8 ? e.residual_scale : 1.0f) * unit;
-  const F32 r_scale = set1(r_unit), r_zero = set1(static_cast<float>(-e.residual_zero) * r_unit);
+  const CodeSum sum = code_sum(e, unit);
   const I32 zero = iset1(e.y_zero);
   const LowBounds bounds = bounds_of<kType>(e);
   for (int64_t i = 0; i < rows; ++i, sums += step) {
     F32 v = panel_sum<true>(p, sums);
-    if (grid) v = mul(simd::min(simd::max(simd::round(v), grid_low), grid_high), grid_scale);
-    if constexpr (kResidual == LowType::kU8)
-      v = simd::fma(load_u8(reinterpret_cast<const uint8_t*>(r)), r_scale, simd::add(v, r_zero));
-    else
-      v = simd::fma(load(reinterpret_cast<const float*>(r)), r_scale, v);
+    if constexpr (kResidual == LowType::kU8) {
+      const F32 code = load_u8(reinterpret_cast<const uint8_t*>(r));
+      v = grid ? add_code(sum, v, code) : simd::add(v, simd::fma(code, sum.r_scale, sum.r_zero));
+    } else {
+      if (grid) v = mul(simd::min(simd::max(simd::round(v), grid_low), grid_high), grid_scale);
+      v = simd::fma(load(reinterpret_cast<const float*>(r)), set1(unit), v);
+    }
     put_bounded<kType>(y, v, bounds, zero);
     r += e.residual_stride * low_bytes(kResidual);
     y += y_stride * low_bytes(kType);
@@ -197,6 +238,31 @@ template <LowType kResidual, LowType kType>
   if (!codes && to_codes) put_sum<LowType::kF32, LowType::kU8>(e, p, sums, step, rows, r, y, y_stride);
   if (!codes && !to_codes) put_sum<LowType::kF32, LowType::kF32>(e, p, sums, step, rows, r, y, y_stride);
 }
+// Sums of bf16 products with a residual, numbers both of them.
+template <LowType kResidual, LowType kType>
+[[gnu::always_inline]] inline void put_number_sum(const LowEpilogue& e, const LowPanel& p, const std::byte* sums,
+                                                  int64_t step, int64_t rows, const std::byte* r, std::byte* y,
+                                                  int64_t y_stride) {
+  using namespace simd;
+  const LowBounds bounds = bounds_of<kType>(e);
+  for (int64_t i = 0; i < rows; ++i, sums += step) {
+    const F32 late = kResidual == LowType::kF32 ? load(reinterpret_cast<const float*>(r))
+                                                : simd::load_bf16(reinterpret_cast<const uint16_t*>(r));
+    put_bounded<kType>(y, simd::add(panel_sum<false>(p, sums), late), bounds, izero());
+    r += e.residual_stride * low_bytes(kResidual);
+    y += y_stride * low_bytes(kType);
+  }
+}
+[[gnu::always_inline]] inline void put_number_sum_rows(const LowEpilogue& e, const LowPanel& p, const std::byte* sums,
+                                                       int64_t step, int64_t rows, const std::byte* r, std::byte* y,
+                                                       int64_t y_stride) {
+  constexpr LowType kF32 = LowType::kF32, kBF16 = LowType::kBF16;
+  const bool from = e.residual_type == kBF16, to = e.y_type == kBF16;
+  if (from && to) put_number_sum<kBF16, kBF16>(e, p, sums, step, rows, r, y, y_stride);
+  if (from && !to) put_number_sum<kBF16, kF32>(e, p, sums, step, rows, r, y, y_stride);
+  if (!from && to) put_number_sum<kF32, kBF16>(e, p, sums, step, rows, r, y, y_stride);
+  if (!from && !to) put_number_sum<kF32, kF32>(e, p, sums, step, rows, r, y, y_stride);
+}
 // Whether bounds are all that the activation does.
 inline bool is_plain(const LowEpilogue& e) {
   return (e.act == Act::kNone || e.act == Act::kRelu || e.act == Act::kClip) && e.act_scale == 1.0f &&
@@ -207,6 +273,12 @@ inline bool is_plain_sum(const LowEpilogue& e) {
   const bool from = e.residual_type == LowType::kU8 || e.residual_type == LowType::kF32;
   const bool to = e.y_type == LowType::kU8 || e.y_type == LowType::kF32;
   return from && to && (e.act == Act::kNone || !e.residual_last);
+}
+
+// Whether put_number_sum_rows has the types and the order.
+inline bool is_number_sum(const LowEpilogue& e) {
+  return !low_is_int8(e.residual_type) && !low_is_int8(e.y_type) && e.sum_scale == 0 &&
+         (e.act == Act::kNone || !e.residual_last);
 }
 
 // A tile's sums [rows][16 panels]; rows of y from `row` on, columns from `column` on.
@@ -239,6 +311,13 @@ template <bool kInt8>
         const auto* r =
             static_cast<const std::byte*>(e.residual) + (row * e.residual_stride + c) * low_bytes(e.residual_type);
         put_sum_rows(e, p, s, step, rows, r, to, y_stride);
+        continue;
+      }
+    if constexpr (!kInt8)
+      if (n == 16 && plain && is_number_sum(e)) {
+        const auto* r =
+            static_cast<const std::byte*>(e.residual) + (row * e.residual_stride + c) * low_bytes(e.residual_type);
+        put_number_sum_rows(e, p, s, step, rows, r, to, y_stride);
         continue;
       }
     for (int64_t i = 0; i < rows; ++i, s += step) put_low(e, panel_sum<kInt8>(p, s), row + i, c, n, y, y_stride);

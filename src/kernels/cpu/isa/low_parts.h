@@ -8,5 +8,6 @@
 namespace nereid::kernels::NEREID_ISA {
 
 void low_depthwise(const LowConvParams& p, Worker& worker);
+void low_depthwise_quads(const LowConvParams& p, Worker& worker);
 
 }  // namespace nereid::kernels::NEREID_ISA

@@ -18,6 +18,7 @@ void low_gemm(const LowGemmParams& p, Worker& worker) {
 }
 
 void low_conv(const LowConvParams& p, Worker& worker) {
+  if (low_is_quads(p.shape, p.x_type)) return low_depthwise_quads(p, worker);
   if (low_conv_is_depthwise(p.shape)) return low_depthwise(p, worker);
   low_is_int8(p.x_type) ? drive_low_conv<decltype(kInt8), true>(kInt8, p, worker)
                         : drive_low_conv<decltype(kBf16), false>(kBf16, p, worker);

@@ -29,27 +29,29 @@ F32 larger(F32 best, F32 v) {
 template <LowType kType>
 [[gnu::always_inline]] inline F32 get_as(const std::byte* p, int n) {
   if constexpr (kType == LowType::kF32) return get(reinterpret_cast<const float*>(p), n);
-  alignas(16) std::byte t[16] = {};
+  alignas(32) std::byte t[32] = {};
   if (n < 16) {
-    std::memcpy(t, p, static_cast<size_t>(n));
+    std::memcpy(t, p, static_cast<size_t>(n * low_bytes(kType)));
     p = t;
   }
+  if constexpr (kType == LowType::kBF16) return simd::load_bf16(reinterpret_cast<const uint16_t*>(p));
   if constexpr (kType == LowType::kU8) return simd::load_u8(reinterpret_cast<const uint8_t*>(p));
   return simd::load_s8(reinterpret_cast<const int8_t*>(p));
 }
 template <LowType kType>
 [[gnu::always_inline]] inline void put_as(std::byte* p, F32 v, int n) {
   if constexpr (kType == LowType::kF32) return put(reinterpret_cast<float*>(p), v, n);
-  alignas(16) std::byte t[16];
+  alignas(32) std::byte t[32];
   std::byte* to = n < 16 ? t : p;
+  if constexpr (kType == LowType::kBF16) simd::store_bf16(reinterpret_cast<uint16_t*>(to), v);
   if constexpr (kType == LowType::kU8) simd::store_u8(reinterpret_cast<uint8_t*>(to), simd::to_i32(v));
   if constexpr (kType == LowType::kS8) simd::store_i8(reinterpret_cast<int8_t*>(to), simd::to_i32(v));
-  if (n < 16) std::memcpy(p, t, static_cast<size_t>(n));
+  if (n < 16) std::memcpy(p, t, static_cast<size_t>(n * low_bytes(kType)));
 }
 
 // Codes are finite, and above this.
 template <LowType kType>
-constexpr float kLeast = kType == LowType::kF32 ? -__builtin_huge_valf() : -128.0f;
+constexpr float kLeast = !low_is_int8(kType) ? -__builtin_huge_valf() : -128.0f;
 
 // Steps in bytes.
 template <bool kIsMax, LowType kType, int J>
@@ -63,7 +65,7 @@ template <bool kIsMax, LowType kType, int J>
     for (int64_t k = 0; k < columns; ++k, q += step)
       unrolled<J>([&]<int j>() __attribute__((always_inline)) {
         const F32 v = get_as<kType>(q + kFrom * j, n);
-        sum[j] = !kIsMax ? simd::add(sum[j], v) : kType == LowType::kF32 ? larger(sum[j], v) : simd::max(sum[j], v);
+        sum[j] = !kIsMax ? simd::add(sum[j], v) : !low_is_int8(kType) ? larger(sum[j], v) : simd::max(sum[j], v);
       });
   }
   unrolled<J>([&]<int j>() __attribute__((always_inline)) {
@@ -142,12 +144,14 @@ void global_pool_as(const GlobalPoolParams& p, Worker& worker) {
 void pool(const PoolParams& p, Worker& worker) {
   if (p.x_type == LowType::kU8) return pool_as<LowType::kU8>(p, worker);
   if (p.x_type == LowType::kS8) return pool_as<LowType::kS8>(p, worker);
+  if (p.x_type == LowType::kBF16) return pool_as<LowType::kBF16>(p, worker);
   pool_as<LowType::kF32>(p, worker);
 }
 
 void global_pool(const GlobalPoolParams& p, Worker& worker) {
   if (p.x_type == LowType::kU8) return global_pool_as<LowType::kU8>(p, worker);
   if (p.x_type == LowType::kS8) return global_pool_as<LowType::kS8>(p, worker);
+  if (p.x_type == LowType::kBF16) return global_pool_as<LowType::kBF16>(p, worker);
   global_pool_as<LowType::kF32>(p, worker);
 }
 

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+// The bytes of AVX-512 (simd/README.md): interleaving and products that few kernels want.
+#pragma once
+
+#include "kernels/cpu/simd/avx512.h"
+
+namespace nereid::kernels::avx512::simd {
+
+inline Bytes load_bytes(const void* p, int n) {
+  return {_mm512_maskz_loadu_epi8(n < 64 ? (uint64_t{1} << n) - 1 : ~uint64_t{0}, p)};
+}
+inline void store_bytes(void* p, Bytes a) {
+  _mm512_storeu_si512(p, a.v);
+}
+inline void store_bytes(void* p, Bytes a, int n) {
+  _mm512_mask_storeu_epi8(p, n < 64 ? (uint64_t{1} << n) - 1 : ~uint64_t{0}, a.v);
+}
+inline Bytes flip_signs(Bytes a) {
+  return {_mm512_xor_si512(a.v, _mm512_set1_epi8(-128))};
+}
+inline Bytes max_bytes(Bytes a, Bytes b) {
+  return {_mm512_max_epu8(a.v, b.v)};
+}
+inline void interleave_bytes(Bytes a, Bytes b, Bytes c, Bytes d, Bytes (&q)[4]) {
+  const __m512i ab = _mm512_unpacklo_epi8(a.v, b.v), cd = _mm512_unpacklo_epi8(c.v, d.v);
+  const __m512i ef = _mm512_unpackhi_epi8(a.v, b.v), gh = _mm512_unpackhi_epi8(c.v, d.v);
+  q[0] = {_mm512_unpacklo_epi16(ab, cd)};
+  q[1] = {_mm512_unpackhi_epi16(ab, cd)};
+  q[2] = {_mm512_unpacklo_epi16(ef, gh)};
+  q[3] = {_mm512_unpackhi_epi16(ef, gh)};
+}
+inline I32 dot_bytes(I32 sum, Bytes a, const void* p) {
+  return {_mm512_dpbusd_epi32(sum.v, a.v, _mm512_loadu_si512(p))};
+}
+inline Bytes gather_u8(I32 a, I32 b, I32 c, I32 d) {
+  return {_mm512_packus_epi16(_mm512_packs_epi32(a.v, b.v), _mm512_packs_epi32(c.v, d.v))};
+}
+inline Bytes gather_s8(I32 a, I32 b, I32 c, I32 d) {
+  return {_mm512_packs_epi16(_mm512_packs_epi32(a.v, b.v), _mm512_packs_epi32(c.v, d.v))};
+}
+
+}  // namespace nereid::kernels::avx512::simd

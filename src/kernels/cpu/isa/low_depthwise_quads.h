@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: Apache-2.0
+// Depthwise 3x3 convolution of codes: a row of three taps is a product of quads, 64 channels at a time.
+//
+// The bytes of four neighbouring pixels are interleaved once and serve two results side by side where the stride is 1:
+// the taps are (w0 w1 w2 0) for one and (0 w0 w1 w2) for the other. Sums are exact, so all instruction sets agree.
+// Channels leave the interleaving in another order (simd::interleave_bytes) and come back from it as they are packed.
+// A source an instruction set includes this after its bytes (bytes_*.h).
+#pragma once
+
+#include "kernels/cpu/isa/conv_parts.h"
+#include "kernels/cpu/isa/low_output.h"
+#include "kernels/cpu/isa/low_parts.h"
+#include "kernels/cpu/low_plan.h"
+
+namespace nereid::kernels::NEREID_ISA {
+namespace {
+
+using simd::Bytes;
+using simd::I32;
+
+// Up to 64 channels of the input rows that one or two output rows want.
+struct Strip {
+  const LowConvParams& p;
+  const std::byte* outside;  // 64 codes of zero
+  const std::byte* rows[4] = {};
+  int64_t steps[4] = {};  // bytes between pixels: 0 where the row is outside
+  const std::byte* weight = nullptr;
+  int64_t channel = 0;
+  int channels = 0;
+  bool plain = false;
+  LowBounds bounds;
+  // In the order of interleaved channels: what a sum begins with, and what is done to it.
+  alignas(64) int32_t begin[64] = {};
+  alignas(64) float factor[64] = {};
+  alignas(64) float shift[64] = {};
+};
+
+// The order of interleaved channels, from n numbers (at most 64, whole fours of them or the last ones).
+template <typename T>
+inline void to_interleaved(const T* from, int n, T* to) {
+  for (int c = 0; c < 64; c += 4) {
+    T* q = to + c / 4 % 4 * 16 + c / 16 * 4;
+    if (c + 4 <= n)
+      std::memcpy(q, from + c, 16);
+    else
+      for (int i = 0; i < 4; ++i) q[i] = c + i < n ? from[c + i] : T{0};
+  }
+}
+
+// Whatever the epilogue asks for.
+[[gnu::noinline]] inline void put_slowly(const Strip& s, const I32 (&sum)[4], int64_t row) {
+  using namespace simd;
+  alignas(64) float mixed[64], values[64];
+  for (int i = 0; i < 4; ++i)
+    store(mixed + 16 * i, simd::fma(to_f32(sum[i]), load(s.factor + 16 * i), load(s.shift + 16 * i)));
+  for (int c = 0; c < 64; c += 4) std::memcpy(values + c, mixed + c / 4 % 4 * 16 + c / 16 * 4, 16);
+  for (int c = 0; c < s.channels; c += 16)
+    put_low(s.p.epilogue, load(values + c), row, s.channel + c, s.channels - c < 16 ? s.channels - c : 16,
+            static_cast<std::byte*>(s.p.y), s.p.y_stride);
+}
+
+// The sums of a pixel's channels to their place.
+template <bool kWhole>
+[[gnu::always_inline]] inline void put_quads(const Strip& s, const I32 (&sum)[4], int64_t row) {
+  using namespace simd;
+  const LowEpilogue& e = s.p.epilogue;
+  if (s.plain) {
+    I32 v[4];
+    unrolled<4>([&]<int i>() __attribute__((always_inline)) {
+      const F32 u = simd::fma(to_f32(sum[i]), load(s.factor + 16 * i), load(s.shift + 16 * i));
+      v[i] = iadd(to_i32(simd::min(simd::max(u, s.bounds.low), s.bounds.high)), iset1(e.y_zero));
+    });
+    const Bytes codes =
+        e.y_type == LowType::kU8 ? gather_u8(v[0], v[1], v[2], v[3]) : gather_s8(v[0], v[1], v[2], v[3]);
+    std::byte* y = static_cast<std::byte*>(s.p.y) + row * s.p.y_stride + s.channel;
+    if constexpr (kWhole)
+      store_bytes(y, codes);
+    else
+      store_bytes(y, codes, s.channels);
+    return;
+  }
+  put_slowly(s, sum, row);
+}
+
+// T results of each of R output rows from column ow on; row: of y, of the first of them.
+template <int S, int T, int R, bool kWhole, bool kFlip>
+[[gnu::noinline]] void run_quads(const Strip& s, int64_t ow, int64_t row) {
+  using namespace simd;
+  constexpr int kColumns = (T - 1) * S + 3, kRows = R + 2;
+  const ConvShape& shape = s.p.shape;
+  const std::byte* in[kRows][kColumns];
+  for (int j = 0; j < kColumns; ++j) {
+    const int64_t v = ow * S - shape.pad_left + j;
+    const bool inside = v >= 0 && v < shape.in_w;
+    for (int i = 0; i < kRows; ++i) in[i][j] = inside ? s.rows[i] + v * s.steps[i] : s.outside;
+  }
+  I32 sum[R][T][4];
+  unrolled<4>([&]<int c>() {
+    const I32 first = load_i32(s.begin + 16 * c);
+    unrolled<R>([&]<int r>() { unrolled<T>([&]<int t>() { sum[r][t][c] = first; }); });
+  });
+  unrolled<kRows>([&]<int i>() __attribute__((always_inline)) {
+    Bytes x[kColumns];
+    unrolled<kColumns>([&]<int j>() __attribute__((always_inline)) {
+      if constexpr (kWhole)
+        x[j] = load_bytes(in[i][j]);
+      else
+        x[j] = load_bytes(in[i][j], s.channels);
+      if constexpr (kFlip) x[j] = flip_signs(x[j]);
+    });
+    // With stride 1 a quad serves two results.
+    constexpr int kShare = S == 1 && T % 2 == 0 ? 2 : 1;
+    unrolled<T / kShare>([&]<int u>() __attribute__((always_inline)) {
+      constexpr int first = u * kShare * S;
+      Bytes q[4];
+      interleave_bytes(x[first], x[first + 1], x[first + 2], x[kShare == 2 ? first + 3 : first + 2], q);
+      unrolled<R>([&]<int r>() __attribute__((always_inline)) {
+        constexpr int kh = i - r;
+        if constexpr (kh >= 0 && kh < 3)
+          unrolled<kShare>([&]<int t>() __attribute__((always_inline)) {
+            const std::byte* w = s.weight + 256 + (kh * 2 + t) * 256;
+            unrolled<4>([&]<int c>() __attribute__((always_inline)) {
+              sum[r][u * kShare + t][c] = dot_bytes(sum[r][u * kShare + t][c], q[c], w + 64 * c);
+            });
+          });
+      });
+    });
+  });
+  unrolled<R>([&]<int r>() __attribute__((always_inline)) {
+    unrolled<T>([&]<int t>() __attribute__((always_inline)) {
+      put_quads<kWhole>(s, sum[r][t], row + r * shape.out_w + ow + t);
+    });
+  });
+}
+
+template <int S, int R, bool kWhole, bool kFlip>
+void run_strip(const Strip& s, int64_t row) {
+  int64_t ow = 0;
+  for (; ow + 2 <= s.p.shape.out_w; ow += 2) run_quads<S, 2, R, kWhole, kFlip>(s, ow, row);
+  if (ow < s.p.shape.out_w) run_quads<S, 1, R, kWhole, kFlip>(s, ow, row);
+}
+template <bool kFlip>
+void run_strip(const Strip& s, int64_t row, bool two) {
+  const bool whole = s.channels == 64;
+  if (s.p.shape.stride_w == 1) {
+    if (two) return whole ? run_strip<1, 2, true, kFlip>(s, row) : run_strip<1, 2, false, kFlip>(s, row);
+    return whole ? run_strip<1, 1, true, kFlip>(s, row) : run_strip<1, 1, false, kFlip>(s, row);
+  }
+  if (two) return whole ? run_strip<2, 2, true, kFlip>(s, row) : run_strip<2, 2, false, kFlip>(s, row);
+  return whole ? run_strip<2, 1, true, kFlip>(s, row) : run_strip<2, 1, false, kFlip>(s, row);
+}
+
+}  // namespace
+
+void low_depthwise_quads(const LowConvParams& p, Worker& worker) {
+  const ConvShape& s = p.shape;
+  const LowEpilogue& e = p.epilogue;
+  const bool flips = p.x_type == LowType::kS8;
+  const int32_t zero = p.x_zero + (flips ? 128 : 0);
+  alignas(64) std::byte outside[64];
+  std::memset(outside, p.x_zero & 0xff, sizeof(outside));
+  Strip strip{.p = p, .outside = outside, .bounds = bounds_of<LowType::kU8>(e)};
+  strip.plain = is_plain(e) && !e.residual && low_is_int8(e.y_type);
+  // Units: one or two output rows, and, where these are too few for the team, parts of the channels.
+  const int64_t height = s.stride_h == 1 ? 2 : 1, groups = (s.out_h + height - 1) / height, units = s.batch * groups;
+  const int64_t blocks = (s.in_c + 63) / 64;
+  const int64_t wanted = worker.count() == 1 ? 1 : (4 * worker.count() + units - 1) / units;
+  const int64_t parts = wanted < blocks ? wanted : blocks;
+  const auto [begin, end] = worker.slice(units * parts);
+  for (int64_t i = begin; i < end; ++i) {
+    const int64_t part = i % parts, image = i / parts / groups, oh = i / parts % groups * height;
+    const bool two = height == 2 && oh + 1 < s.out_h;
+    for (int64_t block = blocks * part / parts; block < blocks * (part + 1) / parts; ++block) {
+      strip.channel = 64 * block;
+      strip.channels = static_cast<int>(s.in_c - strip.channel < 64 ? s.in_c - strip.channel : 64);
+      strip.weight = p.weight + block * kQuadBlockBytes;
+      const auto* sums = reinterpret_cast<const int32_t*>(strip.weight);
+      for (int c = 0; c < 64; ++c) strip.begin[c] = -zero * sums[c];
+      if (e.scale) to_interleaved(e.scale + strip.channel, strip.channels, strip.factor);
+      if (e.bias) to_interleaved(e.bias + strip.channel, strip.channels, strip.shift);
+      for (int c = 0; c < 64; c += 16) {
+        using namespace simd;
+        if (!e.scale) store(strip.factor + c, set1(1.0f));
+        if (!strip.plain) continue;
+        store(strip.factor + c, mul(load(strip.factor + c), set1(e.y_inverse_scale)));
+        store(strip.shift + c, mul(load(strip.shift + c), set1(e.y_inverse_scale)));
+      }
+      for (int r = 0; r < (two ? 4 : 3); ++r) {
+        const int64_t h = oh * s.stride_h - s.pad_top + r;
+        const bool inside = h >= 0 && h < s.in_h;
+        strip.steps[r] = inside ? p.x_stride : 0;
+        strip.rows[r] =
+            inside ? static_cast<const std::byte*>(p.x) + (image * s.in_h + h) * s.in_w * p.x_stride + strip.channel
+                   : outside;
+      }
+      const int64_t row = (image * s.out_h + oh) * s.out_w;
+      flips ? run_strip<true>(strip, row, two) : run_strip<false>(strip, row, two);
+    }
+  }
+}
+
+}  // namespace nereid::kernels::NEREID_ISA
