@@ -31,8 +31,9 @@ bool wants_bf16(const NetBinder& binder, const graph::Node& node, const ProductS
   return node.attrs.text("precision") == "bf16" || pays_in_bf16(binder, sizes);
 }
 
-// Windows over a few channels are gathered in pieces too short for vectors; f32 keeps images as they are.
-constexpr int64_t kFewChannels = 16;
+// Windows over a few channels are gathered in pieces too short for vectors; f32 keeps images as they are. Three colours
+// become four as they are rounded.
+constexpr int64_t kFewChannels = 16, kColours = 3;
 
 }  // namespace
 
@@ -45,8 +46,8 @@ Chosen choose_conv(const NetBinder& binder, const graph::Node& node, const kerne
   Tactic rule{.way = kernels::way_of(kernels::choose_conv_algorithm(s)), .blocking = {}};
   const int64_t channels = s.in_c / s.groups, taps = s.kernel_h * s.kernel_w;
   const ProductSizes sizes{.m = s.batch * s.out_h * s.out_w, .n = s.out_c / s.groups, .k = channels * taps};
-  if (problem.may_be_bf16 && (taps == 1 || channels >= kFewChannels) && wants_bf16(binder, node, sizes))
-    rule.way = Way::kBF16;
+  const bool in_vectors = taps == 1 || channels >= kFewChannels || channels == kColours;
+  if (problem.may_be_bf16 && in_vectors && wants_bf16(binder, node, sizes)) rule.way = Way::kBF16;
   return choose(binder, problem, rule);
 }
 

@@ -54,14 +54,15 @@ Result<ConvShape> conv_shape_of(NetBinder& binder, const graph::Node& node) {
 }
 
 Result<std::unique_ptr<NetStep>> bind_net_conv_last(NetBinder& binder, const graph::Node& node) {
-  NEREID_RETURN_IF_ERROR(binder.expect_f32(node.inputs));
+  const bool stored = stores_bf16(binder, node);
+  if (!stored) NEREID_RETURN_IF_ERROR(binder.expect_f32(node.inputs));
   const auto* w = static_cast<const float*>(binder.constant(node.inputs[1]));
   if (w == nullptr) return unsupported("the weights are no constant");
   NEREID_TRY(const ConvShape s, conv_shape_of(binder, node));
   const Chosen chosen = choose_conv(binder, node, s);
-  if (chosen.tactic.way == kernels::Way::kBF16) {
+  if (stored || chosen.tactic.way == kernels::Way::kBF16) {
     NEREID_TRY(std::unique_ptr<NetStep> low, bind_low_conv(binder, node, s));
-    chosen.note(*low);
+    if (!kernels::low_conv_is_depthwise(s)) chosen.note(*low);
     return low;
   }
   auto step = std::make_unique<ParamStep<kernels::ConvParams>>(binder.kernels().conv);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Ops that only move elements: transpose, slice, expand, tile of one repeat, split, pad with a constant.
 #include <algorithm>
+#include <cstring>
 
 #include "ops/elements.h"
 #include "ops/shape_rule.h"
@@ -54,8 +55,14 @@ class InterleaveStep final : public NetStep {
       const int64_t image = at / columns, first = at % columns, count = std::min(columns - first, end - at);
       const uint8_t* from = src + image * rows * columns + first;
       uint8_t* to = dst + at * rows;
+      int64_t done = 0;
+      if (rows == 3)  // a pixel is one store, whose fourth byte the next pixel overwrites
+        for (; done + 2 <= count; ++done) {
+          const uint8_t pixel[4] = {from[done], from[columns + done], from[2 * columns + done], 0};
+          std::memcpy(to + 3 * done, pixel, 4);
+        }
       for (int64_t r = 0; r < rows; ++r, from += columns)
-        for (int64_t i = 0; i < count; ++i) to[i * rows + r] = from[i];
+        for (int64_t i = done; i < count; ++i) to[i * rows + r] = from[i];
       at += count;
     }
   }

@@ -5,7 +5,8 @@
 namespace nereid::runtime {
 
 Result<std::unique_ptr<NetStep>> bind_net_dense(NetBinder& binder, const graph::Node& node) {
-  NEREID_RETURN_IF_ERROR(binder.expect_f32(node.inputs));
+  const bool stored = stores_bf16(binder, node);
+  if (!stored) NEREID_RETURN_IF_ERROR(binder.expect_f32(node.inputs));
   const auto* w = static_cast<const float*>(binder.constant(node.inputs[1]));
   if (w == nullptr) return unsupported("the matrix is no constant");
   const std::vector<int64_t> ws = binder.sizes(node.inputs[1]);
@@ -15,7 +16,7 @@ Result<std::unique_ptr<NetStep>> bind_net_dense(NetBinder& binder, const graph::
   const int64_t elements = *binder.type(node.inputs[0]).shape.elements();
   if (k == 0 || n == 0 || elements == 0) return unsupported("there is nothing to multiply");
   const Chosen chosen = choose_gemm(binder, node, {.m = elements / k, .n = n, .k = k});
-  if (chosen.tactic.way == kernels::Way::kBF16) {
+  if (stored || chosen.tactic.way == kernels::Way::kBF16) {
     NEREID_TRY(std::unique_ptr<NetStep> low, bind_low_dense(binder, node));
     chosen.note(*low);
     return low;

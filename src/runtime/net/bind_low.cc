@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Products and convolutions in bf16: activations are f32 and rounded as they are read, sums are f32.
+// Products and convolutions in bf16: activations are bf16, or f32 and rounded as they are read; sums are f32.
 #include "kernels/cpu/low_precision.h"
 #include "runtime/net/bind_rows.h"
 
@@ -19,10 +19,13 @@ Status bind_low_epilogue(NetBinder& binder, const graph::Node& node, int64_t col
     binder.point(bias, &e.bias);
   }
   if (residual.valid()) {
-    if (binder.type(residual) != binder.type(node.outputs[0])) return unsupported("the residual is broadcast");
+    if (binder.type(residual).shape != binder.type(node.outputs[0]).shape)
+      return unsupported("the residual is broadcast");
+    NEREID_TRY(e.residual_type, low_type_of(binder, residual));
     binder.point(residual, &e.residual);
     e.residual_stride = columns;
   }
+  NEREID_TRY(e.y_type, low_type_of(binder, node.outputs[0]));
   return Status::ok();
 }
 
@@ -33,8 +36,9 @@ constexpr int64_t kFewRows = 8;
 bool pays_in_bf16(const NetBinder& binder, const ProductSizes& sizes) {
   if (binder.network().precision() != NetPrecision::kBF16) return false;
   if (binder.kernels().isa != Isa::amx) return sizes.m <= kFewRows;
-  // A tile takes 32 of k, and columns in panels of 16, two at a time: with less, most of it multiplies zeros.
-  return sizes.k >= 32 && sizes.n > 16;
+  // A tile takes 32 of k, and columns in panels of 16, two at a time. With half of both it still multiplies twice as
+  // much a cycle as two FMA pipes, and what it reads and writes may be bf16 (storage.cc).
+  return sizes.k >= 16 && sizes.n >= 16;
 }
 
 Result<std::unique_ptr<NetStep>> bind_low_dense(NetBinder& binder, const graph::Node& node) {
@@ -48,7 +52,7 @@ Result<std::unique_ptr<NetStep>> bind_low_dense(NetBinder& binder, const graph::
                                      [&](std::byte* dst) { kernels::low_pack_bf16(w, ws[1], transposed, k, n, dst); }));
   auto step = std::make_unique<ParamStep<kernels::LowGemmParams>>(binder.kernels().low_gemm);
   kernels::LowGemmParams& p = step->params;
-  p.a_type = LowType::kF32;
+  NEREID_TRY(p.a_type, low_type_of(binder, node.inputs[0]));
   p.a_stride = k;
   p.b = packed;
   p.m = *binder.type(node.inputs[0]).shape.elements() / k;
@@ -70,7 +74,7 @@ Result<std::unique_ptr<NetStep>> bind_low_conv(NetBinder& binder, const graph::N
   auto step = std::make_unique<ParamStep<kernels::LowConvParams>>(binder.kernels().low_conv);
   kernels::LowConvParams& p = step->params;
   p.shape = shape;
-  p.x_type = LowType::kF32;
+  NEREID_TRY(p.x_type, low_type_of(binder, node.inputs[0]));
   p.x_stride = shape.in_c;
   p.y_stride = shape.out_c;
   const std::string layout =
@@ -82,7 +86,7 @@ Result<std::unique_ptr<NetStep>> bind_low_conv(NetBinder& binder, const graph::N
   NEREID_RETURN_IF_ERROR(bind_low_epilogue(binder, node, shape.out_c, p.epilogue));
   if (const int64_t bytes = kernels::low_conv_scratch_bytes(shape, p.x_type, binder.workers()); bytes > 0)
     binder.want_scratch(bytes, &p.scratch);
-  step->kernel = "conv.bf16";
+  step->kernel = kernels::low_conv_is_depthwise(shape) ? "conv.bf16.depthwise" : "conv.bf16";
   return std::unique_ptr<NetStep>(std::move(step));
 }
 

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Products and convolutions of 8-bit codes with int8 weights, and quantising by what the numbers span.
+#include <numeric>
+
 #include "kernels/cpu/low_precision.h"
 #include "ops/quantized_layer.h"
 #include "runtime/net/bind_rows.h"
@@ -50,7 +52,12 @@ class QuantizedStep final : public NetStep {
 // The sum of the weights of each column: [columns, k] or, if not transposed, [k, columns].
 void column_sums(const int8_t* w, int64_t columns, int64_t k, bool transposed, int32_t* sums) {
   std::fill(sums, sums + columns, 0);
-  for (int64_t i = 0; i < columns * k; ++i) sums[transposed ? i / k : i % columns] += w[i];
+  if (transposed) {
+    for (int64_t j = 0; j < columns; ++j) sums[j] = std::accumulate(w + j * k, w + (j + 1) * k, int32_t{0});
+    return;
+  }
+  for (int64_t i = 0; i < k; ++i, w += columns)
+    for (int64_t j = 0; j < columns; ++j) sums[j] += w[j];
 }
 
 template <typename T>
@@ -138,6 +145,8 @@ Result<LowType> low_type_of(const NetBinder& binder, graph::ValueId id) {
   switch (binder.dtype(id)) {
     case DType::f32:
       return LowType::kF32;
+    case DType::bf16:
+      return LowType::kBF16;
     case DType::u8:
       return LowType::kU8;
     case DType::i8:

@@ -60,15 +60,24 @@ struct Chosen {
 Chosen choose_conv(const NetBinder& binder, const graph::Node& node, const kernels::ConvShape& shape);
 Chosen choose_gemm(const NetBinder& binder, const graph::Node& node, const ProductSizes& sizes);
 
-// The same two in bf16 with f32 activations outside: tried first where the network's precision asks for it.
+// The same two in bf16; activations outside are f32 or bf16, as the plan stores them.
 Result<std::unique_ptr<NetStep>> bind_low_dense(NetBinder& binder, const graph::Node& node);
 Result<std::unique_ptr<NetStep>> bind_low_conv(NetBinder& binder, const graph::Node& node,
                                                const kernels::ConvShape& shape);
 
+// What storage.cc decides by: whether a layer multiplies in bf16 (depthwise ones: goes along), whether a node can write
+// its result in bf16 and read an input in it, whether it asks for the same type of all its values, and whether any of
+// its values is stored in it.
+bool multiplies_in_bf16(NetBinder& binder, const graph::Node& node);
+bool writes_bf16(NetBinder& binder, const graph::Node& node);
+bool reads_bf16(NetBinder& binder, const graph::Node& node, size_t input);
+bool keeps_storage(const graph::Node& node);
+bool stores_bf16(const NetBinder& binder, const graph::Node& node);
+
 // A convolution over one or two dimensions; kUnsupported for others and for results without elements.
 Result<kernels::ConvShape> conv_shape_of(NetBinder& binder, const graph::Node& node);
 
-// f32, or 8-bit codes.
+// f32, bf16, or 8-bit codes.
 Result<kernels::LowType> low_type_of(const NetBinder& binder, graph::ValueId id);
 
 // The kernels' name of an activation; kUnsupported for those they lack.

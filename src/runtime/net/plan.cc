@@ -8,7 +8,7 @@
 #include "ops/run.h"
 #include "ops/shape_rule.h"
 #include "runtime/memory_plan.h"
-#include "runtime/net/binder.h"
+#include "runtime/net/bind_rows.h"
 #include "runtime/net/reference_step.h"
 
 namespace nereid::runtime {
@@ -32,8 +32,12 @@ constexpr std::string_view kStrided[] = {"conv_last", "dense", "pool_last", "pro
 
 class Planner final : public NetBinder {
  public:
-  explicit Planner(const PlanRequest& request)
-      : request_(request), plan_(std::make_unique<Plan>()), values_(request.graph.value_count()) {
+  // stores_low: whether values may be kept in bf16 between layers.
+  Planner(const PlanRequest& request, bool stores_low)
+      : request_(request),
+        stores_low_(stores_low),
+        plan_(std::make_unique<Plan>()),
+        values_(request.graph.value_count()) {
     plan_->begin = request.begin;
   }
 
@@ -50,11 +54,15 @@ class Planner final : public NetBinder {
       }
     }
     plan_->end = at;
+    if (stores_low_) choose_storage();
     NEREID_RETURN_IF_ERROR(allocate());
     find_outputs();
     NEREID_RETURN_IF_ERROR(bind_steps());
     return std::move(plan_);
   }
+
+  // Whether a step refused what choose_storage gave it.
+  bool storage_failed() const { return storage_failed_; }
 
   // NetBinder
   const Network& network() const override { return request_.network; }
@@ -366,13 +374,84 @@ class Planner final : public NetBinder {
     }
   }
 
-  Status allocate() {
-    // Values that nodes after this plan read.
-    std::vector<bool> read_later(graph().value_count(), false);
+  // Where the plan's own nodes end.
+  size_t own_end() const { return plan_->ends_dynamic ? plan_->end - 1 : plan_->end; }
+  std::vector<bool> read_later() const {
+    std::vector<bool> read(graph().value_count(), false);
     const auto& order = graph().order();
-    for (size_t i = plan_->ends_dynamic ? plan_->end - 1 : plan_->end; i < order.size(); ++i)
+    for (size_t i = own_end(); i < order.size(); ++i)
       for (graph::ValueId in : graph().node(order[i]).inputs)
-        if (in.valid()) read_later[index(in)] = true;
+        if (in.valid()) read[index(in)] = true;
+    return read;
+  }
+
+  // Values that are made by one node of this plan that writes bf16, read by nodes of it alone that read bf16, and known
+  // to nobody else are stored in it (storage.cc).
+  void choose_storage() {
+    const std::vector<bool> later = read_later();
+    const auto& order = graph().order();
+    // Values of f32 made here; what is an alias of one shares its memory and so its fate.
+    std::vector<bool> low(values_.size(), false), written(values_.size(), false);
+    std::vector<graph::ValueId> source(values_.size());
+    for (size_t i = plan_->begin; i < own_end(); ++i) {
+      const graph::Node& node = graph().node(order[i]);
+      const bool alias = is_alias(*node.op);
+      for (graph::ValueId out : node.outputs) {
+        const Local& v = values_[index(out)];
+        if (v.kind != Local::Kind::kArena || v.type.dtype != DType::f32) continue;
+        source[index(out)] = alias ? source[index(node.inputs[0])] : out;
+        if (!alias) low[index(out)] = writes_bf16(*this, node) && node.outputs.size() == 1;
+      }
+    }
+    const auto refuse = [&](graph::ValueId id) {
+      if (!id.valid() || !source[index(id)].valid() || !low[index(source[index(id)])]) return false;
+      low[index(source[index(id)])] = false;
+      return true;
+    };
+    for (size_t v = 0; v < values_.size(); ++v)
+      if (const graph::ValueId id{static_cast<int32_t>(v)}; later[v] || graph().is_output(id) || values_[v].inside)
+        refuse(id);
+    for (size_t i = plan_->begin; i < own_end(); ++i) {
+      const graph::Node& node = graph().node(order[i]);
+      if (is_alias(*node.op)) continue;
+      for (size_t k = 0; k < node.inputs.size(); ++k)
+        if (node.inputs[k].valid() && source[index(node.inputs[k])].valid() &&
+            low[index(source[index(node.inputs[k])])] && !reads_bf16(*this, node, k))
+          refuse(node.inputs[k]);
+    }
+    // Nodes that do not convert ask for one type.
+    for (bool again = true; again;) {
+      again = false;
+      for (size_t i = plan_->begin; i < own_end(); ++i) {
+        const graph::Node& node = graph().node(order[i]);
+        if (!keeps_storage(node)) continue;
+        const auto is_low = [&](graph::ValueId id) {
+          return id.valid() && source[index(id)].valid() && low[index(source[index(id)])];
+        };
+        if (is_low(node.outputs[0]) && std::ranges::all_of(node.inputs, is_low)) continue;
+        for (graph::ValueId in : node.inputs) again = refuse(in) || again;
+        again = refuse(node.outputs[0]) || again;
+      }
+    }
+    for (size_t v = 0; v < values_.size(); ++v) {
+      if (!source[v].valid() || !low[index(source[v])]) continue;
+      values_[v].type.dtype = DType::bf16;
+      buffers_[static_cast<size_t>(values_[v].buffer)].size_bytes =
+          *dtype_bytes(DType::bf16, *values_[v].type.shape.elements()) + kAlignment;
+    }
+    // A result takes its residual's place only if both have one type.
+    for (const Pending& p : pending_) {
+      const graph::Node& node = graph().node(p.node);
+      if (node.outputs.empty() || node.inputs.size() < 4 || !node.inputs[3].valid()) continue;
+      const Local& y = values_[index(node.outputs[0])];
+      if (y.kind != Local::Kind::kArena || y.type.dtype == values_[index(node.inputs[3])].type.dtype) continue;
+      buffers_[static_cast<size_t>(y.buffer)].in_place_of = -1;
+    }
+  }
+
+  Status allocate() {
+    const std::vector<bool> read_later = this->read_later();
+    const auto& order = graph().order();
     const auto last = static_cast<int32_t>(order.size());
     for (size_t v = 0; v < values_.size(); ++v)
       if (read_later[v]) touch({static_cast<int32_t>(v)}, last);
@@ -439,6 +518,10 @@ class Planner final : public NetBinder {
       if (step.is_ok() || step.status().code() != StatusCode::kUnsupported) return step;
       pointers_.resize(pointers);
       scratch_fields_.resize(scratch);
+      if (stores_bf16(*this, node)) {
+        storage_failed_ = true;
+        return step;
+      }
       plan_->notes.push_back(
           fmt::format("{} runs on its reference evaluator: {}", node.op->name, step.status().message()));
       return bind_reference(node, step.status().message());
@@ -483,6 +566,7 @@ class Planner final : public NetBinder {
   }
 
   const PlanRequest& request_;
+  bool stores_low_, storage_failed_ = false;
   std::unique_ptr<Plan> plan_;
   std::vector<Local> values_;
   std::vector<PlanBuffer> buffers_;
@@ -507,7 +591,9 @@ Status NetBinder::expect_f32(std::span<const graph::ValueId> ids) const {
 }
 
 Result<std::unique_ptr<Plan>> make_plan(const PlanRequest& request) {
-  return Planner(request).make();
+  Planner planner(request, true);
+  Result<std::unique_ptr<Plan>> plan = planner.make();
+  return planner.storage_failed() ? Planner(request, false).make() : std::move(plan);
 }
 
 bool serves(const Plan& plan, const std::vector<NetValue>& values) {
