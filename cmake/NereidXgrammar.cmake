@@ -6,8 +6,10 @@ if(EXISTS "${xgrammar}/.complete")
   file(GLOB sources "${xgrammar}/cpp/*.cc" "${xgrammar}/cpp/support/*.cc" "${xgrammar}/cpp/converter_ext/*.cc")
   add_library(nereid_xgrammar STATIC ${sources})
   target_include_directories(nereid_xgrammar SYSTEM PUBLIC
-    "${xgrammar}/include" "${xgrammar}/3rdparty/picojson" "${xgrammar}/3rdparty/dlpack/include")
-  target_compile_definitions(nereid_xgrammar PUBLIC XGRAMMAR_ENABLE_CPPTRACE=0 XGRAMMAR_ENABLE_INTERNAL_CHECK=0)
+    "${xgrammar}/include" "${xgrammar}/cpp" "${xgrammar}/3rdparty/picojson" "${xgrammar}/3rdparty/dlpack/include")
+  # What it would print goes to llm/sample/xgrammar_log.cc.
+  target_compile_definitions(nereid_xgrammar PUBLIC
+    XGRAMMAR_ENABLE_CPPTRACE=0 XGRAMMAR_ENABLE_INTERNAL_CHECK=0 XGRAMMAR_LOG_CUSTOMIZE=1)
   # -O1: half the compile time of -O2; a mask takes microseconds either way.
   target_compile_options(nereid_xgrammar PRIVATE -w $<$<CONFIG:Release>:-O1>)
   target_link_libraries(nereid_xgrammar PRIVATE Threads::Threads)

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <limits>
 
 #include "llm/sample/portable_math.h"
 #include "llm/sample/steps.h"
@@ -14,26 +15,30 @@ namespace {
 // (c.weights) reach `wanted`, or where `beyond` pass it; one at least. A histogram over the keys finds where the border
 // lies; only the items of that bin are sorted, those before it stay in whatever their order.
 void keep_until(Candidates& c, double wanted, bool beyond) {
-  constexpr size_t kBins = 1024;
+  constexpr int32_t kBins = 1024;
   constexpr float kBinsPerUnit = 16;
-  auto bin_of = [](float key) {
-    const float bin = key * kBinsPerUnit;
-    return bin < kBins - 1 ? static_cast<size_t>(bin) : kBins - 1;
-  };
+  c.bins.resize(c.items.size());
+  for (size_t i = 0; i < c.items.size(); ++i) {
+    const float bin = c.keys[i] * kBinsPerUnit;
+    c.bins[i] = static_cast<int32_t>(bin < kBins - 1 ? bin : kBins - 1);
+  }
   auto is_enough = [&](double sum) { return beyond ? sum > wanted : sum >= wanted; };
   std::array<double, kBins> mass{};
-  for (size_t i = 0; i < c.items.size(); ++i) mass[bin_of(c.keys[i])] += c.weights[i];
-  size_t border = 0;
+  for (size_t i = 0; i < c.items.size(); ++i) mass[static_cast<size_t>(c.bins[i])] += c.weights[i];
+  int32_t border = 0;
   double sum = 0;
-  while (border + 1 < kBins && !is_enough(sum + mass[border])) sum += mass[border++];
+  while (border + 1 < kBins && !is_enough(sum + mass[static_cast<size_t>(border)]))
+    sum += mass[static_cast<size_t>(border++)];
   // The items at the border: key in `logit`, place in `token`, so that one sort serves every key.
-  c.border.clear();
+  c.border.resize(c.items.size());
   size_t before = 0;
+  size_t at_border = 0;
   for (size_t i = 0; i < c.items.size(); ++i) {
-    const size_t bin = bin_of(c.keys[i]);
-    before += bin < border ? 1 : 0;
-    if (bin == border) c.border.push_back({static_cast<int32_t>(i), c.keys[i]});
+    before += c.bins[i] < border ? 1 : 0;
+    c.border[at_border] = {static_cast<int32_t>(i), c.keys[i]};
+    at_border += c.bins[i] == border ? 1 : 0;
   }
+  c.border.resize(at_border);
   std::sort(c.border.begin(), c.border.end(), [&](const Candidate& a, const Candidate& b) {
     if (a.logit != b.logit) return a.logit < b.logit;
     return is_better(c.items[static_cast<size_t>(a.token)], c.items[static_cast<size_t>(b.token)]);
@@ -47,7 +52,8 @@ void keep_until(Candidates& c, double wanted, bool beyond) {
   }
   size_t kept = 0;
   for (size_t i = 0; i < c.items.size(); ++i) {
-    if (bin_of(c.keys[i]) < border) c.items[kept++] = c.items[i];
+    c.items[kept] = c.items[i];
+    kept += c.bins[i] < border ? 1 : 0;
   }
   c.items.resize(kept);
   c.items.insert(c.items.end(), c.border.begin(), c.border.begin() + static_cast<std::ptrdiff_t>(taken));
@@ -66,7 +72,8 @@ void keep_top_k(const ChainContext& chain, Candidates& c) {
 
 // Nucleus sampling (Holtzman et al. 2020): the best tokens until they reach p together.
 void keep_top_p(const ChainContext& chain, Candidates& c) {
-  const double wanted = weigh(c) * chain.params.top_p;
+  const double wanted = (weigh(c) + c.left_out) * chain.params.top_p;
+  c.left_out = 0;
   if (c.is_sorted) {
     size_t kept = 0;
     double sum = 0;
@@ -104,22 +111,10 @@ void keep_typical(const ChainContext& chain, Candidates& c) {
 
 // Top-n-sigma (Tang et al. 2024): logits within n standard deviations of the greatest.
 void keep_top_n_sigma(LogitContext& c) {
-  double sum = 0;
-  size_t count = 0;
-  for (float l : c.logits) {
-    const bool counts = l > -std::numeric_limits<float>::infinity();
-    sum += counts ? l : 0;
-    count += counts ? 1 : 0;
-  }
-  if (count == 0) return;
-  const double mean = sum / static_cast<double>(count);
-  double squares = 0;
-  for (float l : c.logits) {
-    const double d = l > -std::numeric_limits<float>::infinity() ? l - mean : 0;
-    squares += d * d;
-  }
-  const double sigma = std::sqrt(squares / static_cast<double>(count));
-  const double bound = max_of(c.logits) - c.params.top_n_sigma * sigma;
+  const Moments moments = moments_of(c.logits);
+  const float best = max_of(c.logits);
+  // At least the best stays, whatever rounding does.
+  const float bound = std::min(best, static_cast<float>(best - c.params.top_n_sigma * moments.deviation));
   for (float& l : c.logits) l = l >= bound ? l : -std::numeric_limits<float>::infinity();
 }
 

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <array>
+#include <span>
+#include <utility>
 #include <vector>
 
 #include "base/json.h"
@@ -196,34 +198,66 @@ Status check_text(std::string_view what, std::string_view pattern) {
   return Status::ok();
 }
 
-Status check_member(std::string_view name, const Json& value) {
+// What a value of a schema is, by the member it stands in: its names mean something only where it is a schema.
+enum class Role : uint8_t { kSchema, kNamed, kData, kTag };
+
+constexpr std::array<std::string_view, 9> kIgnored = {
+    "not", "if", "then", "else", "contains", "minContains", "maxContains", "uniqueItems", "dependentRequired"};
+
+bool is_one_of(std::string_view name, std::span<const std::string_view> names) {
+  return std::find(names.begin(), names.end(), name) != names.end();
+}
+
+Role role_of(Role around, std::string_view name) {
+  constexpr std::array<std::string_view, 5> kNamed = {"properties", "patternProperties", "$defs", "definitions",
+                                                      "dependentSchemas"};
+  constexpr std::array<std::string_view, 5> kData = {"enum", "const", "default", "examples", "required"};
+  if (around == Role::kData) return Role::kData;
+  if (around == Role::kNamed) return Role::kSchema;
+  if (around == Role::kTag) return name == "json_schema" || name == "schema" ? Role::kSchema : Role::kTag;
+  if (is_one_of(name, kNamed)) return Role::kNamed;
+  return is_one_of(name, kData) ? Role::kData : Role::kSchema;
+}
+
+Status check_ebnf(std::string_view text) {
+  NEREID_RETURN_IF_ERROR(check_text("the grammar", text));
+  return PatternSize("the grammar", text, true).check();
+}
+
+Status check_member(Role around, std::string_view name, const Json& value) {
+  if (around == Role::kNamed || around == Role::kData) return Status::ok();
   if (name == "pattern" && value.is_string())
-    return check_pattern("a \"pattern\" of the schema", value.get_ref<const std::string&>());
-  if (std::find(kCounts.begin(), kCounts.end(), name) == kCounts.end() || !value.is_number()) return Status::ok();
+    return check_pattern("a \"pattern\"", value.get_ref<const std::string&>());
+  if (around == Role::kTag && name == "grammar" && value.is_string())
+    return check_ebnf(value.get_ref<const std::string&>());
+  if (around == Role::kSchema && is_one_of(name, kIgnored) && value != Json(false))
+    return unsupported("the schema uses \"{}\", which answers cannot be held to token by token; leave it out.", name);
+  if (!is_one_of(name, kCounts) || !value.is_number()) return Status::ok();
   if (value.get<double>() <= static_cast<double>(kMaxRepetition)) return Status::ok();
   return invalid_argument("the schema has a {} of {}; at most {} are allowed.", name, value.get<double>(),
                           kMaxRepetition);
 }
 
 // Without recursion: how deep it goes the reader has bounded.
-Status check_schema(const Json& schema) {
-  std::vector<const Json*> todo = {&schema};
+Status check_schema(const Json& schema, Role role) {
+  std::vector<std::pair<const Json*, Role>> todo = {{&schema, role}};
   size_t nodes = 0;
   while (!todo.empty()) {
-    const Json& value = *todo.back();
+    const auto [value, around] = todo.back();
     todo.pop_back();
     if (++nodes > kMaxSchemaNodes)
       return invalid_argument("the schema has more than {} values; make it smaller.", kMaxSchemaNodes);
-    if (!value.is_structured()) continue;
-    for (const auto& [name, member] : value.items()) {
-      if (value.is_object()) {
-        NEREID_RETURN_IF_ERROR(check_member(name, member));
-        if (name == "patternProperties" && member.is_object()) {
-          for (const auto& [pattern, unused] : member.items())
-            NEREID_RETURN_IF_ERROR(check_pattern("a name in \"patternProperties\"", pattern));
-        }
+    if (value->is_array()) {
+      for (const Json& member : *value) todo.emplace_back(&member, around);
+    }
+    if (!value->is_object()) continue;
+    for (const auto& [name, member] : value->items()) {
+      NEREID_RETURN_IF_ERROR(check_member(around, name, member));
+      if (around == Role::kSchema && name == "patternProperties" && member.is_object()) {
+        for (const auto& [pattern, unused] : member.items())
+          NEREID_RETURN_IF_ERROR(check_pattern("a name in \"patternProperties\"", pattern));
       }
-      todo.push_back(&member);
+      todo.emplace_back(&member, role_of(around, name));
     }
   }
   return Status::ok();
@@ -278,15 +312,15 @@ Status check_grammar(const GrammarSpec& spec) {
       if (spec.text.empty()) return invalid_argument("the regular expression is empty: the answer would be, too.");
       return check_pattern("the regular expression", spec.text);
     case GrammarKind::kEbnf:
-      NEREID_RETURN_IF_ERROR(check_text("the grammar", spec.text));
-      return PatternSize("the grammar", spec.text, true).check();
+      return check_ebnf(spec.text);
     case GrammarKind::kJsonSchema:
     case GrammarKind::kStructuralTag:
     case GrammarKind::kChoice: {
       auto json = parse_json(spec.text, {.max_depth = kMaxGrammarDepth, .max_bytes = kMaxGrammarBytes})
                       .with(grammar_kind_name(spec.kind));
       if (!json.is_ok()) return json.status();
-      return spec.kind == GrammarKind::kChoice ? check_choices(*json) : check_schema(*json);
+      if (spec.kind == GrammarKind::kChoice) return check_choices(*json);
+      return check_schema(*json, spec.kind == GrammarKind::kJsonSchema ? Role::kSchema : Role::kTag);
     }
   }
   return invalid_argument("there is no such kind of grammar.");

@@ -15,8 +15,8 @@ constexpr int kMaxGrammarDepth = 64;         // nested groups of a pattern, nest
 constexpr int64_t kMaxRepetition = 10'000;   // one {n,m}, minItems, maxLength, ...
 constexpr int64_t kMaxPatternSize = 50'000;  // elements of a pattern with its repetitions written out
 constexpr size_t kMaxPatternBytes = size_t{16} << 10;
-constexpr int64_t kMaxPatternOptions = 400;  // places where a pattern (or a rule) may go on or not
-constexpr int64_t kMaxPatternLoops = 100;    // of these, without a bound: each step of a matcher looks at all of them
+constexpr int64_t kMaxPatternOptions = 200;  // places where a pattern (or a rule) may go on or not
+constexpr int64_t kMaxPatternLoops = 50;     // of these, without a bound: each step of a matcher looks at all of them
 constexpr size_t kMaxSchemaNodes = 10'000;   // objects, arrays and values of a schema
 constexpr size_t kMaxChoices = 2'000;
 

@@ -7,7 +7,9 @@
 
 #include <xgrammar/xgrammar.h>
 
+#include <algorithm>
 #include <condition_variable>
+#include <ctime>
 #include <exception>
 #include <list>
 #include <mutex>
@@ -16,49 +18,88 @@
 
 #include "base/json.h"
 #include "llm/sample/grammar_limits.h"
+#include "llm/sample/philox.h"
+#include "llm/sample/xgrammar_log.h"
 
 namespace nereid::sample {
 namespace {
 
 constexpr int kMostWhitespace = 24;   // in a row, in JSON: enough to indent, too little to go on for ever
 constexpr size_t kMostGrammars = 64;  // kept
+// Of this thread's time. A mask takes microseconds, or some milliseconds where its state is met for the first time.
+constexpr double kMostMaskSeconds = 2;       // one mask, while the grammar is tried out
+constexpr double kMostSequenceSeconds = 20;  // all masks of one sequence
+constexpr double kTrialSeconds = 0.02;       // for trying out
+constexpr int kTrialTokens = 64;
 
-// xgrammar's messages begin with the time and the place in its sources.
-std::string sentence_of(const std::exception& e) {
-  std::string text = e.what();
+double thread_seconds() {
+  timespec t{};
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+  return static_cast<double>(t.tv_sec) + 1e-9 * static_cast<double>(t.tv_nsec);
+}
+
+// Without the place in its sources and the check that failed, which some of xgrammar's messages begin with.
+std::string cut(std::string text) {
   if (const size_t place = text.find(".cc:"); place != std::string::npos) {
     const size_t begin = text.find(": ", place);
     if (begin != std::string::npos) text.erase(0, begin + 2);
   }
+  constexpr std::string_view kFalse = ") is false: ";
+  if (const size_t check = text.find(kFalse); check != std::string::npos && text.starts_with("Check failed"))
+    text.erase(0, check + kFalse.size());
   while (!text.empty() && (text.back() == '\n' || text.back() == ' ')) text.pop_back();
   constexpr size_t kMost = 600;
-  if (text.size() > kMost) {
-    size_t end = kMost;
-    while (end > 0 && (static_cast<uint8_t>(text[end]) & 0xC0) == 0x80) --end;
-    text = text.substr(0, end) + "...";
-  }
-  return text;
+  if (text.size() <= kMost) return text;
+  size_t end = kMost;
+  while (end > 0 && (static_cast<uint8_t>(text[end]) & 0xC0) == 0x80) --end;
+  return text.substr(0, end) + "...";
 }
+
+// What it ignores makes answers that are not what was asked for. Of oneOf it takes anyOf where it cannot tell the
+// branches apart, as everybody does.
+bool is_harmless(const std::string& warning) {
+  return warning.find("oneOf") != std::string::npos;
+}
+
+using Mask = std::vector<uint32_t>;
 
 class Compiled final : public CompiledGrammar {
  public:
-  explicit Compiled(xgrammar::CompiledGrammar grammar) : grammar_(std::move(grammar)) {}
+  Compiled(xgrammar::CompiledGrammar grammar, std::shared_ptr<const Mask> never)
+      : grammar_(std::move(grammar)), never_(std::move(never)) {}
   const xgrammar::CompiledGrammar& grammar() const { return grammar_; }
+  // Tokens that are not allowed whatever the grammar says; nothing: all as it says.
+  const Mask* never() const { return never_.get(); }
 
  private:
   xgrammar::CompiledGrammar grammar_;
+  std::shared_ptr<const Mask> never_;
 };
+
+// JSON has no control characters but newlines between values (and what spaces do as well as tabs): xgrammar's strings
+// of bounded length would take them.
+std::shared_ptr<const Mask> tokens_never_in_json(const Vocabulary& vocabulary) {
+  Mask mask(mask_words(vocabulary.size()));
+  for (size_t t = 0; t < vocabulary.size(); ++t) {
+    const std::string& piece = vocabulary.pieces()[t];
+    const bool has_control =
+        std::any_of(piece.begin(), piece.end(), [](char c) { return static_cast<uint8_t>(c) < 0x20 && c != '\n'; });
+    if (has_control) mask[t / 32] |= 1U << (t % 32);
+  }
+  return std::make_shared<const Mask>(std::move(mask));
+}
 
 class Matcher final : public GrammarMatcher {
  public:
-  Matcher(std::shared_ptr<const CompiledGrammar> grammar, xgrammar::GrammarMatcher matcher, size_t vocabulary,
+  Matcher(std::shared_ptr<const Compiled> grammar, xgrammar::GrammarMatcher matcher, size_t vocabulary,
           int32_t accepted)
       : grammar_(std::move(grammar)), matcher_(std::move(matcher)), vocabulary_(vocabulary), accepted_(accepted) {}
 
   void fill_mask(std::span<uint32_t> mask) override {
     std::fill(mask.begin(), mask.end(), 0);
     auto words = static_cast<int64_t>(mask_words(vocabulary_));
-    if (std::ssize(mask) < words || matcher_.IsTerminated()) return;
+    if (std::ssize(mask) < words || matcher_.IsTerminated() || seconds_ > kMostSequenceSeconds) return;
+    const double start = thread_seconds();
     DLTensor tensor{};
     tensor.data = mask.data();
     tensor.device = {kDLCPU, 0};
@@ -70,10 +111,15 @@ class Matcher final : public GrammarMatcher {
     } catch (const std::exception&) {  // then no token is allowed, which ends the sequence with an error
       std::fill(mask.begin(), mask.end(), 0);
     }
+    if (const Mask* never = grammar_->never(); never != nullptr) {
+      for (size_t w = 0; w < never->size(); ++w) mask[w] &= ~(*never)[w];
+    }
+    seconds_ += thread_seconds() - start;
   }
 
   bool accept(int32_t token) override {
     if (token < 0 || static_cast<size_t>(token) >= vocabulary_ || matcher_.IsTerminated()) return false;
+    if (const Mask* never = grammar_->never(); never != nullptr && is_allowed(*never, token)) return false;
     try {
       if (!matcher_.AcceptToken(token)) return false;
     } catch (const std::exception&) {
@@ -107,11 +153,37 @@ class Matcher final : public GrammarMatcher {
   }
 
  private:
-  std::shared_ptr<const CompiledGrammar> grammar_;
+  std::shared_ptr<const Compiled> grammar_;
   xgrammar::GrammarMatcher matcher_;
   size_t vocabulary_;
   int32_t accepted_;
+  double seconds_ = 0;  // spent on masks; a grammar on which it runs out allows nothing more, which is an error
 };
+
+// Meets the first states of a grammar, so that their masks are made here and not while a batch waits for them, and
+// refuses one that would make it wait long.
+Status try_out(const std::shared_ptr<const Compiled>& compiled, size_t vocabulary) {
+  Matcher matcher(compiled, xgrammar::GrammarMatcher(compiled->grammar()), vocabulary, 0);
+  Mask mask(mask_words(vocabulary));
+  std::vector<int32_t> allowed;
+  const double start = thread_seconds();
+  for (int i = 0; i < kTrialTokens && !matcher.is_finished() && thread_seconds() - start < kTrialSeconds; ++i) {
+    const double before = thread_seconds();
+    matcher.fill_mask(mask);
+    if (const double seconds = thread_seconds() - before; seconds > kMostMaskSeconds)
+      return invalid_argument(
+          "the grammar can go on in so many ways that looking at them takes {:.1f} s a token; write it "
+          "with fewer optional and repeated parts.",
+          seconds);
+    allowed.clear();
+    for (int32_t t = 0; t < static_cast<int32_t>(vocabulary); ++t)
+      if (is_allowed(mask, t)) allowed.push_back(t);
+    if (allowed.empty()) break;
+    const double u = uniform(0, static_cast<uint64_t>(i));
+    matcher.accept(allowed[static_cast<size_t>(u * static_cast<double>(allowed.size()))]);
+  }
+  return Status::ok();
+}
 
 // root ::= "yes" | "no"; what is not a letter, digit or beyond ASCII is written as a number.
 std::string ebnf_of(const Json& choices) {
@@ -122,7 +194,7 @@ std::string ebnf_of(const Json& choices) {
       const auto byte = static_cast<uint8_t>(c);
       const bool plain =
           byte >= 0x80 || (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == ' ';
-      text += plain ? std::string(1, c) : fmt::format("\\x{:02x}", byte);
+      text += plain ? std::string(1, c) : fmt::format("\\u{:04x}", byte);
     }
     text += '"';
   }
@@ -131,8 +203,10 @@ std::string ebnf_of(const Json& choices) {
 
 class Compiler final : public GrammarCompiler {
  public:
-  Compiler(const xgrammar::TokenizerInfo& info, const Options& options)
-      : compiler_(info, /*max_threads=*/1, /*cache_enabled=*/false, /*max_memory_bytes=*/-1,
+  Compiler(const Vocabulary& vocabulary, const xgrammar::TokenizerInfo& info, const Options& options)
+      : vocabulary_(vocabulary.size()),
+        never_in_json_(tokens_never_in_json(vocabulary)),
+        compiler_(info, /*max_threads=*/1, /*cache_enabled=*/false, /*max_memory_bytes=*/-1,
                   /*enable_dynamic_compilation=*/true),
         options_(options) {}
 
@@ -193,10 +267,19 @@ class Compiler final : public GrammarCompiler {
 
   Result<std::shared_ptr<const Compiled>> compile_now(const GrammarSpec& spec) {
     NEREID_RETURN_IF_ERROR(check_grammar(spec));
+    std::vector<std::string> warnings;
+    const KeepWarnings keep_warnings(&warnings);
     try {
-      return std::make_shared<const Compiled>(compile_checked(spec));
+      const bool is_json = spec.kind == GrammarKind::kJson || spec.kind == GrammarKind::kJsonSchema;
+      auto compiled = std::make_shared<const Compiled>(compile_checked(spec), is_json ? never_in_json_ : nullptr);
+      for (const std::string& warning : warnings) {
+        if (!is_harmless(warning))
+          return unsupported("the {} asks for what cannot be held to: {}.", grammar_kind_name(spec.kind), cut(warning));
+      }
+      NEREID_RETURN_IF_ERROR(try_out(compiled, vocabulary_));
+      return compiled;
     } catch (const std::exception& e) {
-      return invalid_argument("the {} cannot be compiled: {}", grammar_kind_name(spec.kind), sentence_of(e));
+      return invalid_argument("the {} cannot be compiled: {}", grammar_kind_name(spec.kind), cut(e.what()));
     }
   }
 
@@ -218,6 +301,8 @@ class Compiler final : public GrammarCompiler {
     }
   }
 
+  const size_t vocabulary_;
+  const std::shared_ptr<const Mask> never_in_json_;
   xgrammar::GrammarCompiler compiler_;
   const Options options_;
   std::mutex mutex_;  // of what follows
@@ -233,13 +318,14 @@ bool has_grammars() {
 }
 
 Result<std::unique_ptr<GrammarMatcher>> GrammarMatcher::make(std::shared_ptr<const CompiledGrammar> grammar) {
-  const auto& compiled = static_cast<const Compiled&>(*grammar).grammar();
+  auto compiled = std::static_pointer_cast<const Compiled>(std::move(grammar));
   try {
-    const auto vocabulary = static_cast<size_t>(compiled.GetTokenizerInfo().GetVocabSize());
+    xgrammar::GrammarMatcher matcher(compiled->grammar());
+    const auto vocabulary = static_cast<size_t>(compiled->grammar().GetTokenizerInfo().GetVocabSize());
     return std::unique_ptr<GrammarMatcher>(
-        std::make_unique<Matcher>(std::move(grammar), xgrammar::GrammarMatcher(compiled), vocabulary, 0));
+        std::make_unique<Matcher>(std::move(compiled), std::move(matcher), vocabulary, 0));
   } catch (const std::exception& e) {
-    return invalid_argument("the grammar cannot be matched: {}", sentence_of(e));
+    return invalid_argument("the grammar cannot be matched: {}", cut(e.what()));
   }
 }
 
@@ -249,9 +335,9 @@ Result<std::unique_ptr<GrammarCompiler>> GrammarCompiler::make(const Vocabulary&
   try {
     const xgrammar::TokenizerInfo info(vocabulary.pieces(), xgrammar::VocabType::RAW,
                                        static_cast<int>(vocabulary.size()), vocabulary.end_tokens());
-    return std::unique_ptr<GrammarCompiler>(std::make_unique<Compiler>(info, options));
+    return std::unique_ptr<GrammarCompiler>(std::make_unique<Compiler>(vocabulary, info, options));
   } catch (const std::exception& e) {
-    return internal("xgrammar refuses the vocabulary: {}", sentence_of(e));
+    return internal("xgrammar refuses the vocabulary: {}", cut(e.what()));
   }
 }
 

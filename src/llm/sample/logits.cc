@@ -156,4 +156,54 @@ void select_top(std::span<const float> logits, size_t k, std::vector<float>* scr
   std::sort(out->begin(), out->end(), is_better);
 }
 
+void gather_above(std::span<const float> logits, float bound, std::vector<Candidate>* out) {
+  const float least = std::max(bound, std::numeric_limits<float>::lowest());  // -inf never counts
+  size_t n = 0;
+  for (size_t at = 0; at < logits.size(); at += kSmallBlock) {
+    const auto block = logits.subspan(at, std::min(kSmallBlock, logits.size() - at));
+    if (max_of(block) < least) continue;
+    if (out->size() < n + kSmallBlock) out->resize(std::max(2 * out->size(), n + 16 * kSmallBlock));
+    Candidate* to = out->data();
+    for (size_t i = 0; i < block.size(); ++i) {  // without a branch: an item that does not count is written over
+      to[n] = {static_cast<int32_t>(at + i), block[i]};
+      n += block[i] >= least ? 1 : 0;
+    }
+  }
+  out->resize(n);
+}
+
+Moments moments_of(std::span<const float> logits) {
+  std::array<double, kSumLanes> sum{};
+  std::array<double, kSumLanes> squares{};
+  std::array<double, kSumLanes> count{};
+  auto pass = [&](auto add) {
+    const size_t whole = logits.size() / kSumLanes * kSumLanes;
+    const float* x = logits.data();
+    for (size_t i = 0; i < whole; i += kSumLanes)
+      for (size_t j = 0; j < kSumLanes; ++j) add(j, x[i + j]);
+    for (size_t i = whole; i < logits.size(); ++i) add(i - whole, x[i]);
+  };
+  auto total = [](const std::array<double, kSumLanes>& lanes) {
+    double t = 0;
+    for (double v : lanes) t += v;
+    return t;
+  };
+  pass([&](size_t j, float x) {
+    const float counted = x > kNegativeInfinity ? x : 0.0F;
+    sum[j] += counted;
+    count[j] += x > kNegativeInfinity ? 1.0F : 0.0F;
+  });
+  Moments m;
+  m.count = static_cast<size_t>(total(count));
+  if (m.count == 0) return m;
+  m.mean = total(sum) / static_cast<double>(m.count);
+  const double mean = m.mean;
+  pass([&](size_t j, float x) {
+    const double d = x > kNegativeInfinity ? x - mean : 0.0;
+    squares[j] += d * d;
+  });
+  m.deviation = std::sqrt(total(squares) / static_cast<double>(m.count));
+  return m;
+}
+
 }  // namespace nereid::sample

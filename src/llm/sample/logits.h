@@ -38,4 +38,14 @@ double log_sum_exp(std::span<const float> logits);
 // next call.
 void select_top(std::span<const float> logits, size_t k, std::vector<float>* scratch, std::vector<Candidate>* out);
 
+// All tokens of at least this logit, by token; none that is -inf or NaN.
+void gather_above(std::span<const float> logits, float bound, std::vector<Candidate>* out);
+
+struct Moments {
+  double mean = 0;
+  double deviation = 0;
+  size_t count = 0;  // logits above -inf, which are those that count
+};
+Moments moments_of(std::span<const float> logits);
+
 }  // namespace nereid::sample

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "llm/sample/portable_math.h"
 
@@ -40,20 +41,48 @@ size_t kept_by_zipf(double s, float mu, size_t vocabulary, size_t most) {
 
 }  // namespace
 
-void keep_mirostat(const SamplingParams& params, float mu, size_t vocabulary, Candidates& c) {
-  if (params.mirostat == 1) {
-    sort_best(c, kFitted);
-    const size_t k = kept_by_zipf(zipf_exponent(c), mu, vocabulary, c.items.size());
-    if (k > kFitted) sort_best(c, k);
-    c.items.resize(k);
-    c.is_sorted = true;
+void gather_mirostat(const ChainContext& chain, float mu, std::span<const float> logits, std::vector<float>* maxima,
+                     Candidates* c) {
+  c->left_out = 0;
+  if (chain.params.dynatemp_range > 0) {  // the temperature is known only when all are there
+    c->is_sorted = false;
+    gather_above(logits, -std::numeric_limits<float>::infinity(), &c->items);
+    apply_temperature(chain, *c);
+    if (chain.params.mirostat == 1) {
+      sort_best(*c, c->items.size());
+      c->items.resize(kept_by_zipf(zipf_exponent(*c), mu, logits.size(), c->items.size()));
+      return;
+    }
+    const float best = best_logit(*c);
+    const double bound = best + stable_log(weigh(*c)) - mu * kLn2;
+    const Candidate first = *std::min_element(c->items.begin(), c->items.end(), is_better);
+    std::erase_if(c->items, [&](const Candidate& x) { return x.logit < bound; });
+    if (c->items.empty()) c->items.push_back(first);
     return;
   }
-  const float best = best_logit(c);
-  const double bound = best + stable_log(weigh(c)) - mu * kLn2;
-  const Candidate first = *std::min_element(c.items.begin(), c.items.end(), is_better);
-  std::erase_if(c.items, [&](const Candidate& x) { return x.logit < bound; });
-  if (c.items.empty()) c.items.push_back(first);
+  const float temperature = chain.params.temperature;
+  if (chain.params.mirostat == 1) {
+    select_top(logits, kFitted, maxima, &c->items);
+    c->is_sorted = true;
+    apply_temperature(chain, *c);
+    const size_t k = kept_by_zipf(zipf_exponent(*c), mu, logits.size(), logits.size());
+    if (k > kFitted) {
+      select_top(logits, k, maxima, &c->items);
+      apply_temperature(chain, *c);
+    } else {
+      c->items.resize(std::min(k, c->items.size()));
+    }
+    return;
+  }
+  c->is_sorted = false;
+  const float best = max_of(logits);
+  c->weights.assign(logits.begin(), logits.end());
+  exp_all(c->weights, best, 1.0F / temperature);
+  // In units of the logits as they are: surprise = ln(sum) + (best - logit) / temperature.
+  const double bound = best + (stable_log(sum_of(c->weights)) - mu * kLn2) * temperature;
+  gather_above(logits, std::min(best, static_cast<float>(bound)), &c->items);
+  if (bound > best) c->items.resize(1);  // of equals the lowest token
+  apply_temperature(chain, *c);
 }
 
 float mirostat_moved(const SamplingParams& params, float mu, double probability) {

@@ -126,32 +126,13 @@ Status Sampler::change_logits(std::span<float> logits, std::span<const int32_t> 
   return Status::ok();
 }
 
-// With top-k only the best are ever gathered; the step of that name then finds its work done.
-void Sampler::gather(std::span<const float> logits) {
-  Candidates& c = candidates_;
-  if (params_.mirostat == 0 && params_.top_k > 0 && static_cast<size_t>(params_.top_k) < logits.size()) {
-    select_top(logits, static_cast<size_t>(params_.top_k), &maxima_, &c.items);
-    c.is_sorted = true;
-    return;
-  }
-  c.is_sorted = false;
-  c.items.resize(logits.size());
-  size_t n = 0;
-  for (size_t i = 0; i < logits.size(); ++i) {  // without a branch: an item that does not count is written over
-    c.items[n] = {static_cast<int32_t>(i), logits[i]};
-    n += logits[i] > -std::numeric_limits<float>::infinity() ? 1 : 0;
-  }
-  c.items.resize(n);
-}
-
 void Sampler::filter_candidates(std::span<const float> logits) {
-  gather(logits);
   const ChainContext chain{params_, state_.step};
   if (params_.mirostat != 0) {
-    apply_temperature(chain, candidates_);
-    keep_mirostat(params_, state_.mirostat_mu, logits.size(), candidates_);
+    gather_mirostat(chain, state_.mirostat_mu, logits, &maxima_, &candidates_);
     return;
   }
+  gather_candidates(params_, logits, &maxima_, &candidates_);
   for (const CandidateStep& step : candidate_steps()) {
     if (step.is_active(params_)) step.apply(chain, candidates_);
   }

@@ -93,7 +93,6 @@ class Sampler {
   Status change_logits(std::span<float> logits, std::span<const int32_t> history, std::span<const uint32_t> mask,
                        bool filter);
   void apply_steps(LogitContext& context, std::span<const uint32_t> mask, bool filter, bool soft);
-  void gather(std::span<const float> logits);
   void filter_candidates(std::span<const float> logits);
   int32_t draw_any(std::span<const float> logits, float best, double u);
   size_t draw_guess(const Guess& guess);

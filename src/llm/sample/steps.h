@@ -55,8 +55,10 @@ struct LogitStep {
 struct Candidates {
   std::vector<Candidate> items;
   bool is_sorted = false;         // best first
+  double left_out = 0;            // what the tokens that were never gathered weigh (as weigh() does), for top-p
   std::vector<float> weights;     // scratch
   std::vector<float> keys;        // scratch
+  std::vector<int32_t> bins;      // scratch
   std::vector<Candidate> border;  // scratch
 };
 
@@ -98,6 +100,10 @@ inline void ban(std::span<float> logits, int32_t token) {
   if (token >= 0 && static_cast<size_t>(token) < logits.size())
     logits[static_cast<size_t>(token)] = -std::numeric_limits<float>::infinity();
 }
+
+// Gathers the candidates for these parameters: all of them, or no more than the steps to come can keep.
+void gather_candidates(const SamplingParams& params, std::span<const float> logits, std::vector<float>* maxima,
+                       Candidates* c);
 
 // Best first, the best `count` at least; the rest may stay in any order.
 void sort_best(Candidates& c, size_t count);
