@@ -20,6 +20,7 @@ using testing::alone;
 using testing::expect_same;
 using ::testing::HasSubstr;
 using testing::Listener;
+using ::testing::MatchesRegex;
 using testing::TinyModel;
 using testing::Told;
 
@@ -405,6 +406,37 @@ TEST(Executor, guesses_at_what_comes_change_the_time_and_never_the_tokens) {
     expect_same(a.listener->told(), alone(*company.single.model, a.request), "guessed");
   }
   EXPECT_EQ(company.executor->stats().pages_used, 0);
+}
+
+TEST(Executor, answers_that_a_grammar_holds_to_a_form_keep_to_it_in_company) {
+  if (!sample::has_grammars()) GTEST_SKIP() << "this build knows no grammars";
+  Company company({.max_sequences = 6, .cache_tokens = 256});
+  std::mt19937 random(17);
+  std::vector<Asked> asked(12);
+  for (Asked& a : asked) {
+    a.request.prompt = some_tokens(random, 5 + random() % 40);
+    a.request.params = some_params(random);
+    a.request.params.max_tokens = 60;
+    a.request.params.draft_tokens = static_cast<int32_t>(random() % 4);
+    a.request.choices = 1 + static_cast<int32_t>(random() % 2);
+    const bool is_free = random() % 4 == 0;
+    if (!is_free) a.request.params.grammar = {sample::GrammarKind::kRegex, "(ab|c){3}-[0-9]{2,5}"};
+    a.listener = std::make_unique<Listener>(a.request.choices);
+    ASSERT_TRUE(company.executor->enqueue(a.request, a.listener->callback()).is_ok());
+  }
+  for (Asked& a : asked) {
+    a.listener->wait();
+    for (int32_t c = 0; c < a.request.choices; ++c) {
+      const Told& told = a.listener->told(static_cast<size_t>(c));
+      expect_same(told, alone(*company.single.model, a.request, c), "guided");
+      if (!a.request.params.grammar.is_none()) {
+        EXPECT_THAT(told.text, MatchesRegex("(ab|c)(ab|c)(ab|c)-[0-9]+"));
+      }
+    }
+  }
+  Request bad{.prompt = {30}};
+  bad.params.grammar = {sample::GrammarKind::kRegex, "(((("};
+  EXPECT_EQ(company.executor->enqueue(bad, {}).status().code(), StatusCode::kInvalidArgument);
 }
 
 TEST(Executor, a_model_that_was_loaded_for_less_is_refused) {
