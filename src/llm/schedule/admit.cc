@@ -8,12 +8,16 @@
 
 namespace nereid::schedule {
 
+// The whole pages of the prompt; with a window they may slide out of one and be held by another.
+int32_t Scheduler::Impl::shared_pages(const Entry& e) const {
+  return cache->options().window > 0 ? 0 : e.counts.prompt_tokens / cache->options().page_tokens;
+}
+
 // The most that all of its answers ever hold together.
 int32_t Scheduler::Impl::pages_to_the_end(const Entry& e, int32_t live) const {
   const int64_t all = static_cast<int64_t>(e.counts.prompt_tokens) + e.request.max_tokens;
   const int32_t each = cache->pages_of_length(all, options.step_tokens);
-  // The whole pages of the prompt are shared; with a window they may slide out of one and be held by another.
-  const int32_t shared = cache->options().window > 0 ? 0 : e.counts.prompt_tokens / cache->options().page_tokens;
+  const int32_t shared = shared_pages(e);
   return shared + live * (each - shared);
 }
 
@@ -24,7 +28,8 @@ bool Scheduler::Impl::fits(const Branch& b, const kv::Match& match) {
     return e.reserved_pages > 0 || pages_reserved + pages_to_the_end(e, e.live) <= cache->options().pages;
   }
   if (running.empty()) return true;
-  const int32_t needed = cache->pages_of_length(b.known() + 1, options.step_tokens) - match.shared_pages;
+  int32_t needed = cache->pages_of_length(b.known() + 1, options.step_tokens) - match.shared_pages;
+  if (b.entry->request.beams) needed += (b.entry->live - 1) * (needed + match.shared_pages - shared_pages(*b.entry));
   int32_t promised = 0;
   for (const Branch* other : running)
     if (!is_decoding(*other)) promised += cache->pages_for(other->sequence, to_compute(*other));
@@ -48,15 +53,19 @@ bool Scheduler::Impl::another_computes_more(const Branch& b, int32_t found) cons
 
 Scheduler::Impl::Admission Scheduler::Impl::admit(Branch& b) {
   Entry& e = *b.entry;
+  // Beams that paused are forked again where their prompt ends.
+  const bool is_gathering = e.request.beams && b.answered > 0;
   const kv::OpenRequest request{.key = e.request.key,
                                 .tokens = {b.tokens.data(), static_cast<size_t>(b.known())},
-                                .max_reuse = e.request.reuse_prefix ? -1 : 0,
+                                .max_reuse = !e.request.reuse_prefix ? 0
+                                             : is_gathering          ? goal(b) - 1
+                                                                     : -1,
                                 .retention = e.request.retention};
   const kv::Match match = cache->match(request);
   if (options.wait_for_prefix && e.request.reuse_prefix && cache->options().reuse &&
       another_computes_more(b, match.tokens))
     return Admission::kLater;
-  if (rows_taken + choices_of(b) > rows() || !fits(b, match)) return Admission::kNoRoom;
+  if (rows_taken + rows_of(b) > rows() || !fits(b, match)) return Admission::kNoRoom;
   const Result<kv::Opened> opened = cache->open(request);
   if (!opened.is_ok()) return Admission::kNoRoom;
   b.sequence = opened->sequence;

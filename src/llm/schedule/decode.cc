@@ -16,7 +16,7 @@ bool Scheduler::Impl::decode_one(Branch& b, int32_t most_drafts) {
   b.tokens.resize(b.tokens.size() - static_cast<size_t>(b.drafts - drafts));
   b.drafts = drafts;
   if (!cache->append(b.sequence, tokens.subspan(at, 1 + static_cast<size_t>(drafts))).is_ok()) return false;
-  run(b, 1 + drafts, false);
+  run(b, 1 + drafts, false, 1);
   return true;
 }
 
@@ -25,6 +25,11 @@ void Scheduler::Impl::decode() {
   for (size_t i = 0; i < running.size(); ++i) {
     Branch& b = *running[i];
     if (!is_decoding(b)) continue;
+    if (b.entry->request.beams) {
+      if (b.choice == 0) decode_beams(*b.entry);
+      --left;
+      continue;
+    }
     // Each of those to come needs a token of the budget.
     while (b.is_running && !decode_one(b, budget - left)) pause(*running.back());
     --left;

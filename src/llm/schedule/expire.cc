@@ -11,11 +11,12 @@ void Scheduler::Impl::end_request(Entry& e, EndReason reason) {
     step.ended.push_back({.request = e.request.id, .choice = choice, .reason = reason});
   };
   ++(reason == EndReason::kTimeout ? totals.timed_out : totals.cancelled);
-  if (!e.has_forked)
+  const bool all_at_once = !e.has_forked || e.request.beams;
+  if (all_at_once)
     for (int32_t i = 0; i < e.request.choices; ++i) report(i);
   for (const auto& b : e.branches) {
     if (b->has_ended) continue;
-    if (e.has_forked) report(b->choice);
+    if (!all_at_once) report(b->choice);
     end_branch(*b);
   }
   end_entry(e);
@@ -23,7 +24,8 @@ void Scheduler::Impl::end_request(Entry& e, EndReason reason) {
 
 void Scheduler::Impl::expire() {
   for (uint64_t id : cancelled)
-    if (const auto it = entries.find(id); it != entries.end()) end_request(*it->second, EndReason::kCancelled);
+    if (const auto it = entries.find(id); it != entries.end() && it->second->is_cancelled)
+      end_request(*it->second, EndReason::kCancelled);
   cancelled.clear();
   if (next_expiry_us == 0 || now_us < next_expiry_us) return;
   std::vector<Entry*> late;

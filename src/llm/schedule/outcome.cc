@@ -42,40 +42,56 @@ void Scheduler::done(int64_t now_us, std::span<const Outcome> outcomes) {
   for (const Run& run : s.step.runs)
     run.is_prompt ? prompt_tokens += static_cast<int32_t>(run.tokens.size()) : ++answers;
   s.pace.learn(answers, prompt_tokens, now_us - s.now_us);
+  for (Branch* b : s.planned) b->is_planned = false;
   size_t next = 0;
-  for (size_t i = 0; i < s.step.runs.size(); ++i) {
-    const Run& run = s.step.runs[i];
-    Branch& b = *s.planned[i];
-    b.is_planned = false;
-    const std::span<const Outcome> own = outcomes.subspan(next, static_cast<size_t>(run.outputs));
-    next += own.size();
+  for (size_t i = 0, count = 1; i < s.step.runs.size(); i += count) {
+    const Entry& e = *s.planned[i]->entry;
+    // Beams that answer lie beside each other and are taken together.
+    const bool are_beams = e.request.beams && !s.step.runs[i].is_prompt;
+    count = are_beams ? e.branches.size() : 1;
+    size_t outputs = 0;
+    for (size_t j = i; j < i + count; ++j) outputs += static_cast<size_t>(s.step.runs[j].outputs);
+    s.take_runs(i, count, outcomes.subspan(next, outputs));
+    next += outputs;
+  }
+}
+
+void Scheduler::Impl::take_runs(size_t first, size_t count, std::span<const Outcome> own) {
+  for (size_t i = first; i < first + count; ++i) {
+    const Run& run = step.runs[i];
     if (run.drafts > 0) {
       // The first of the tokens is known; of the drafts as many were right as were given beside the one drawn.
       const size_t kept = own[0].tokens.size();
       NEREID_CHECK(kept >= 1 && kept <= run.tokens.size());
-      NEREID_CHECK(s.cache->truncate(run.sequence, run.position + static_cast<int32_t>(kept)).is_ok());
+      NEREID_CHECK(cache->truncate(run.sequence, run.position + static_cast<int32_t>(kept)).is_ok());
     }
-    s.cache->commit(run.sequence);
-    if (own.empty()) continue;
-    Entry& e = *b.entry;
-    if (!e.has_forked) s.fork(b, own);
+    cache->commit(run.sequence);
+  }
+  Branch& b = *planned[first];
+  Entry& e = *b.entry;
+  if (e.request.beams) {
+    if (!own.empty())
+      take_beams(e, own);
+    else if (!e.has_forked && b.answered > 0 && cache->committed(b.sequence) == goal(b))
+      gather_beams(e);
+  } else if (!own.empty()) {
+    if (!e.has_forked) fork(b, own);
     for (size_t j = 0; j < own.size(); ++j) {
       NEREID_CHECK(!own[j].tokens.empty());
-      s.take_outcome(own.size() == 1 ? b : *e.branches[j], own[j]);
-    }
-    if (e.live == 0) {
-      ++s.totals.done;
-      s.end_entry(e);
+      take_outcome(own.size() == 1 ? b : *e.branches[j], own[j]);
     }
   }
+  if (e.live > 0) return;
+  ++totals.done;
+  end_entry(e);
 }
 
 // The prompt of several choices has been computed: from here each goes its own way.
 void Scheduler::Impl::fork(Branch& first, std::span<const Outcome> outcomes) {
   Entry& e = *first.entry;
-  rows_taken -= choices_of(first);
+  rows_taken -= rows_of(first);
   e.has_forked = true;
-  ++rows_taken;
+  rows_taken += rows_of(first);
   for (size_t i = 1; i < outcomes.size(); ++i) {
     auto b = std::make_unique<Branch>();
     b->entry = &e;

@@ -17,26 +17,25 @@
 namespace nereid::schedule {
 
 class Pace {
-public:
+ public:
   explicit Pace(double stretch) : stretch_(stretch) {}
 
   void learn(int32_t answers, int32_t prompt_tokens, int64_t took_us);
   // At least `least`, at most `most`, which it is as long as nothing is known.
   // Now and then 0: base(n) is learned anew. `behind_us`: how long the prompts
   // behind the one at hand have waited.
-  int32_t prompt_tokens(int32_t answers, int64_t behind_us, int32_t least,
-                        int32_t most);
+  int32_t prompt_tokens(int32_t answers, int64_t behind_us, int32_t least, int32_t most);
 
-private:
+ private:
   // Of steps without prompts, by the logarithm of the number of answers: a
   // batch reads the weights once.
   static constexpr size_t kSizes = 12;
-  double base_us(int32_t answers) const; // 0: unknown
+  double base_us(int32_t answers) const;  // 0: unknown
 
   double stretch_;
-  std::array<double, kSizes> base_us_{};      // 0: unknown
-  std::array<int32_t, kSizes> steps_since_{}; // it was learned
+  std::array<double, kSizes> base_us_{};       // 0: unknown
+  std::array<int32_t, kSizes> steps_since_{};  // it was learned
   double each_us_ = 0;
 };
 
-} // namespace nereid::schedule
+}  // namespace nereid::schedule

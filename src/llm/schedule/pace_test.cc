@@ -19,7 +19,7 @@ TEST(Pace, a_step_with_prompts_stays_within_its_stretch) {
     pace.learn(4, 0, 6000);
     pace.learn(4, 32, 6000 + 32 * 250);
   }
-  EXPECT_NEAR(pace.prompt_tokens(4, 0, 16, 128), 36, 1); // 1.5 * 6000 / 250
+  EXPECT_NEAR(pace.prompt_tokens(4, 0, 16, 128), 36, 1);  // 1.5 * 6000 / 250
   EXPECT_EQ(pace.prompt_tokens(4, 0, 48, 128), 48);
   EXPECT_EQ(pace.prompt_tokens(4, 0, 16, 20), 20);
 }
@@ -41,7 +41,7 @@ TEST(Pace, now_and_then_a_step_without_prompts_tells_what_one_takes) {
   for (int i = 0; i < 1000; ++i) {
     const int32_t tokens = pace.prompt_tokens(4, 0, 16, 1000);
     without += tokens == 0;
-    pace.learn(4, tokens, 20'000 + tokens * 100); // it takes longer than it did
+    pace.learn(4, tokens, 20'000 + tokens * 100);  // it takes longer than it did
   }
   EXPECT_NEAR(without, 30, 2);
   EXPECT_NEAR(pace.prompt_tokens(4, 0, 16, 1000), 200, 5);
@@ -56,8 +56,7 @@ TEST(Pace, a_pause_of_the_machine_is_soon_forgotten) {
   ASSERT_NEAR(pace.prompt_tokens(1, 0, 1, 1000), 50, 1);
   pace.learn(1, 0, 60'000'000);
   EXPECT_LT(pace.prompt_tokens(1, 0, 1, 1000), 100);
-  for (int i = 0; i < 20; ++i)
-    pace.learn(1, 0, 5000);
+  for (int i = 0; i < 20; ++i) pace.learn(1, 0, 5000);
   EXPECT_NEAR(pace.prompt_tokens(1, 0, 1, 1000), 50, 2);
 }
 
@@ -71,5 +70,5 @@ TEST(Pace, what_is_not_known_of_a_batch_is_taken_from_a_smaller_one) {
   EXPECT_EQ(pace.prompt_tokens(70, 0, 1, 10'000), 800);
 }
 
-} // namespace
-} // namespace nereid::schedule
+}  // namespace
+}  // namespace nereid::schedule

@@ -21,8 +21,11 @@ struct RequestId {
 struct NewRequest {
   RequestId id = {};
   std::vector<int32_t> prompt = {};
-  int32_t max_tokens = 0;    // of each answer
-  int32_t choices = 1;       // answers; the prompt is computed once
+  int32_t max_tokens = 0;  // of each answer
+  int32_t choices = 1;     // answers; the prompt is computed once
+  // The choices are the beams of one search: they run side by side in every step and go on from each other
+  // (Outcome::parent). They pause together.
+  bool beams = false;
   int32_t priority = 0;      // greater goes first; a level is worth SchedulerOptions::level_us of waiting
   int64_t deadline_us = 0;   // among equals, the earlier goes first; passing it ends nothing; 0: none
   int64_t expires_us = 0;    // ends as kTimeout then; 0: never

@@ -68,7 +68,8 @@ Status Scheduler::add(NewRequest r, int64_t now_us) {
   b->tokens = std::move(r.prompt);
   e->request = std::move(r);
   const bool is_whole = s.options.policy == Policy::kGuaranteedNoEvict;
-  const int32_t pages = s.pages_to_the_end(*e, is_whole ? e->live : 1);
+  // Choices may go on one after the other where they have to, beams may not.
+  const int32_t pages = s.pages_to_the_end(*e, is_whole || e->request.beams ? e->live : 1);
   if (pages > s.cache->options().pages)
     return refuse(invalid_argument(
         "{} tokens of prompt and answer ({} choices) need {} pages of the key/value cache, which has {}; ask for less",
@@ -131,37 +132,42 @@ void Scheduler::Impl::start(Branch& b) {
   };
   running.insert(std::upper_bound(running.begin(), running.end(), &b, before), &b);
   b.is_running = true;
-  rows_taken += choices_of(b);
+  rows_taken += rows_of(b);
   if (b.entry->running++ == 0) ++running_requests;
   b.entry->has_started = true;
   step.started.push_back(b.entry->request.id);
 }
 
-void Scheduler::Impl::stop(Branch& b) {
+void Scheduler::Impl::leave(Branch& b) {
   std::erase(running, &b);
   b.is_running = false;
-  rows_taken -= choices_of(b);
+  rows_taken -= rows_of(b);
   if (--b.entry->running == 0) --running_requests;
+}
+
+void Scheduler::Impl::stop(Branch& b) {
+  leave(b);
   cache->close(b.sequence);
   b.sequence = {};
 }
 
 void Scheduler::Impl::pause(Branch& b) {
   NEREID_CHECK(!b.is_planned);
-  stop(b);
-  b.tokens.resize(static_cast<size_t>(b.known()));
-  b.drafts = 0;
-  wait(b);
+  if (b.entry->request.beams) {
+    pause_beams(*b.entry);
+  } else {
+    stop(b);
+    b.tokens.resize(static_cast<size_t>(b.known()));
+    b.drafts = 0;
+    wait(b);
+  }
   ++b.entry->counts.pauses;
   ++totals.pauses;
   step.paused.push_back(b.entry->request.id);
 }
 
-void Scheduler::Impl::run(Branch& b, int32_t tokens, bool is_prompt) {
-  const int32_t length = cache->length(b.sequence);
-  const bool is_end = length == static_cast<int32_t>(b.tokens.size());
-  const int32_t outputs = is_end ? choices_of(b) : 0;
-  const int32_t from = length - tokens;
+void Scheduler::Impl::run(Branch& b, int32_t tokens, bool is_prompt, int32_t outputs) {
+  const int32_t from = cache->length(b.sequence) - tokens;
   step.runs.push_back(
       {.request = b.entry->request.id,
        .choice = b.choice,

@@ -84,30 +84,46 @@ struct Scheduler::Impl {
   int32_t rows() const { return cache->options().sequences; }
   int32_t waiting_requests() const { return static_cast<int32_t>(entries.size()) - running_requests; }
   // What it has to compute before an answer's next token comes.
-  int32_t to_compute(const Branch& b) const { return b.known() - cache->length(b.sequence); }
-  bool is_decoding(const Branch& b) const { return b.answered > 0 && b.known() - cache->committed(b.sequence) == 1; }
+  int32_t to_compute(const Branch& b) const { return goal(b) - cache->length(b.sequence); }
+  int32_t goal(const Branch& b) const;
+  bool is_decoding(const Branch& b) const {
+    return b.answered > 0 && b.entry->has_forked && b.known() - cache->committed(b.sequence) == 1;
+  }
   int32_t choices_of(const Branch& b) const { return b.entry->has_forked ? 1 : b.entry->request.choices; }
+  // Of the page table; the first of several beams holds those of all.
+  int32_t rows_of(const Branch& b) const {
+    if (b.entry->request.beams) return b.choice == 0 ? b.entry->request.choices : 0;
+    return choices_of(b);
+  }
   Waiting place_of(Branch& b) const;
 
-  void expire();                                    // expire.cc
-  void end_request(Entry& e, EndReason reason);     // expire.cc
-  void decode();                                    // decode.cc
-  bool decode_one(Branch& b, int32_t most_drafts);  // decode.cc
-  void prefill();                                   // prefill.cc
-  bool prefill_one(Branch& b, int32_t* left);       // prefill.cc
+  void expire();                                                 // expire.cc
+  void end_request(Entry& e, EndReason reason);                  // expire.cc
+  void decode();                                                 // decode.cc
+  bool decode_one(Branch& b, int32_t most_drafts);               // decode.cc
+  void decode_beams(Entry& e);                                   // beams.cc
+  bool may_pause(const Branch& b) const;                         // beams.cc
+  void pause_beams(Entry& e);                                    // beams.cc
+  void gather_beams(Entry& e);                                   // beams.cc
+  void take_beams(Entry& e, std::span<const Outcome> outcomes);  // beams.cc
+  void prefill();                                                // prefill.cc
+  bool prefill_one(Branch& b, int32_t* left);                    // prefill.cc
   enum class Admission : uint8_t { kIn, kLater, kNoRoom };
   Admission admit(Branch& b);                                        // admit.cc
   bool fits(const Branch& b, const kv::Match& match);                // admit.cc
+  int32_t shared_pages(const Entry& e) const;                        // admit.cc
   int32_t pages_to_the_end(const Entry& e, int32_t live) const;      // admit.cc
   bool another_computes_more(const Branch& b, int32_t found) const;  // admit.cc
 
   void wait(Branch& b);
-  void run(Branch& b, int32_t tokens, bool is_prompt);
+  void run(Branch& b, int32_t tokens, bool is_prompt, int32_t outputs);
   void start(Branch& b);  // running from now on; its sequence is open
-  void stop(Branch& b);   // gives its sequence back
+  void leave(Branch& b);  // running no more
+  void stop(Branch& b);   // and gives its sequence back
   void pause(Branch& b);
   void end_branch(Branch& b);
   void end_entry(Entry& e);
+  void take_runs(size_t first, size_t count, std::span<const Outcome> own);  // outcome.cc
   void take_outcome(Branch& b, const Outcome& outcome);
   void fork(Branch& first, std::span<const Outcome> outcomes);
 };

@@ -82,6 +82,7 @@ NewRequest request_of(const Event& e, uint64_t id, int64_t now_us) {
   for (int32_t i = 0; i < length; ++i) r.prompt.push_back(i < shared ? stem : static_cast<int32_t>((e.c + id) % 9));
   r.max_tokens = static_cast<int32_t>(1 + e.c % static_cast<uint32_t>(kMostAnswer));
   r.choices = e.a % 5 == 0 ? static_cast<int32_t>(1 + e.b % static_cast<uint32_t>(kMostChoices)) : 1;
+  r.beams = r.choices > 1 && e.c % 2 == 0;
   r.priority = static_cast<int32_t>(e.c % 4);
   r.deadline_us = e.a % 3 == 0 ? now_us + static_cast<int64_t>(e.b % 100'000) : 0;
   r.expires_us = e.b % 11 == 0 ? now_us + static_cast<int64_t>(e.c % 200'000) : 0;

@@ -274,6 +274,31 @@ TEST(Scheduler, choices_compute_their_prompt_once) {
   EXPECT_EQ(sim.scheduler().counts().answer_tokens, 100);
 }
 
+TEST(Scheduler, beams_go_on_from_each_other) {
+  Simulation sim({.step_tokens = 128}, kCache);
+  sim.keep_steps = true;
+  NewRequest r = request(1, 100, 20);
+  r.choices = 4;
+  r.beams = true;
+  ASSERT_TRUE(sim.add(std::move(r)).is_ok());
+  ASSERT_TRUE(sim.run_all()) << sim.wrong;
+  EXPECT_EQ(sim.scheduler().counts().prompt_tokens, 100);
+  EXPECT_EQ(sim.pages_in_use(), 0);
+  for (const Step& s : sim.steps) EXPECT_TRUE(s.outputs == 4 || s.runs.empty());
+}
+
+TEST(Scheduler, beams_that_pause_compute_their_prompt_once_when_they_go_on) {
+  Simulation sim({.step_tokens = 64}, {.pages = 13, .page_tokens = 16, .sequences = 4});
+  ASSERT_TRUE(sim.add(request(1, 64, 64)).is_ok());
+  NewRequest beams = request(2, 60, 20);
+  beams.choices = 3;
+  beams.beams = true;
+  ASSERT_TRUE(sim.add(std::move(beams)).is_ok());
+  ASSERT_TRUE(sim.run_all()) << sim.wrong;
+  EXPECT_GT(sim.scheduler().counts().pauses, 0);
+  EXPECT_LE(sim.scheduler().counts().prompt_tokens, 64 + 60 + 2 * (60 + 3 * 20));
+}
+
 TEST(Scheduler, drafts_that_are_right_make_an_answer_come_in_fewer_steps) {
   Simulation sim({.step_tokens = 128}, kCache);
   sim.drafts = 4;
@@ -307,7 +332,7 @@ TEST(Scheduler, a_large_request_that_waits_for_room_is_not_overtaken) {
 
 TEST(Scheduler, without_eviction_every_choice_is_reckoned_with) {
   Simulation sim({.step_tokens = 64, .policy = Policy::kGuaranteedNoEvict},
-                 {.pages = 12, .page_tokens = 4, .sequences = 8});
+                 {.pages = 14, .page_tokens = 4, .sequences = 8});
   for (uint64_t id = 1; id <= 4; ++id) {
     NewRequest r = request(id, 5, 10);
     r.choices = 3;  // a page of the prompt that all share, and three more for each
@@ -318,9 +343,9 @@ TEST(Scheduler, without_eviction_every_choice_is_reckoned_with) {
   ASSERT_TRUE(sim.run_all()) << sim.wrong;
   EXPECT_EQ(sim.scheduler().counts().pauses, 0);
   NewRequest r = request(9, 5, 10);
-  r.choices = 4;
+  r.choices = 5;
   EXPECT_EQ(sim.add(std::move(r)).message(),
-            "15 tokens of prompt and answer (4 choices) need 13 pages of the key/value cache, which has 12; ask for "
+            "15 tokens of prompt and answer (5 choices) need 16 pages of the key/value cache, which has 14; ask for "
             "less");
 }
 

@@ -21,6 +21,7 @@ struct Run {
   int32_t drafts = 0;               // of the tokens, at the end: proposals whose logits decide whether they stay
   // Answers whose next token is drawn from the logits of the last token that is no draft: 0 where the prompt goes on
   // in a later step; 1; for a prompt of n choices at its end n, the choices choice .. choice + n - 1.
+  // Of beams, all runs of a step together have as many outputs as there are choices.
   int32_t outputs = 0;
   int32_t table_from = 0;  // the sequence's table row has changed from this entry on
   bool is_prompt = false;  // a part of a prompt (or of what a pause made compute again), not an answer's next token
@@ -49,6 +50,9 @@ struct Outcome {
   std::span<const int32_t> tokens;  // drafts that were accepted, then the token drawn: at least one
   bool is_last = false;             // the answer has ended (max_tokens ends it too, whatever this says)
   std::span<const int32_t> drafts;  // proposals for the next step; they run when there is room
+  // Of beams: which of the request's runs of this step it goes on from. Those that live come first; one without tokens
+  // is none. A search without any has ended.
+  int32_t parent = 0;
 };
 
 }  // namespace nereid::schedule

@@ -32,6 +32,42 @@ inline std::vector<int32_t> answer_alone(const NewRequest& r, int32_t choice) {
   return answer;
 }
 
+// A search that looks at all of its beams: who goes on from whom by what, sometimes fewer than there may be.
+struct TestBeam {
+  size_t parent = 0;
+  int32_t token = 0;
+};
+inline std::vector<TestBeam> next_beams(const std::vector<uint64_t>& entries, int32_t width) {
+  uint64_t all = 1;
+  for (uint64_t x : entries) all = kv::entry_of(all ^ x, 5);
+  const auto count = all % 4 ? static_cast<size_t>(width) : 1 + (all >> 8) % static_cast<size_t>(width);
+  std::vector<TestBeam> beams(count);
+  for (size_t i = 0; i < count; ++i) {
+    beams[i].parent = (all >> (4 * i + 16)) % entries.size();
+    beams[i].token = next_token(entries[beams[i].parent], static_cast<int32_t>(i));
+  }
+  return beams;
+}
+
+inline std::vector<std::vector<int32_t>> beams_alone(const NewRequest& r) {
+  uint64_t x = kv::entry_of_key(r.key);
+  for (int32_t t : r.prompt) x = kv::entry_of(x, t);
+  std::vector<uint64_t> entries = {x};
+  std::vector<std::vector<int32_t>> answers(1);
+  for (int32_t i = 0; i < r.max_tokens; ++i) {
+    std::vector<uint64_t> then;
+    std::vector<std::vector<int32_t>> longer;
+    for (const TestBeam& b : next_beams(entries, r.choices)) {
+      longer.push_back(answers[b.parent]);
+      longer.back().push_back(b.token);
+      then.push_back(kv::entry_of(entries[b.parent], b.token));
+    }
+    entries = std::move(then);
+    answers = std::move(longer);
+  }
+  return answers;
+}
+
 class Simulation {
  public:
   struct Answer {
@@ -171,6 +207,10 @@ class Simulation {
       const uint64_t before = p == 0 ? kv::entry_of_key(life.request.key) : device_.entry(table, p - 1);
       after.push_back(device_.entry(table, p) = kv::entry_of(before, r.tokens[i]));
     }
+    if (life.request.beams) {
+      if (r.outputs > 0) beam_entries_[r.request.v].push_back(after.back());
+      return;
+    }
     for (int32_t k = 0; k < r.outputs; ++k) {
       std::vector<int32_t> tokens;
       const size_t first = r.tokens.size() - 1 - static_cast<size_t>(r.drafts);
@@ -199,10 +239,21 @@ class Simulation {
       int32_t choice;
     };
     std::vector<End> ends;
-    for (const Run& r : s.runs)
+    std::vector<std::vector<TestBeam>> searches;  // keeps the tokens that outcomes refer to
+    searches.reserve(s.runs.size());
+    size_t i = 0;
+    for (const Run& r : s.runs) {
+      Life& life = lives.at(r.request.v);
+      if (life.request.beams) {
+        // All outcomes of a search where its first beam stands.
+        if (r.outputs == 0 || r.choice != 0) continue;
+        searches.push_back(next_beams(beam_entries_[r.request.v], life.request.choices));
+        tell_beams(life, searches.back(), &outcomes);
+        if (static_cast<int32_t>(life.answers[0].tokens.size()) == life.request.max_tokens)
+          for (int32_t k = 0; k < life.request.choices; ++k) ends.push_back({r.request, k});
+        continue;
+      }
       for (int32_t k = 0; k < r.outputs; ++k) {
-        const size_t i = outcomes.size();
-        Life& life = lives.at(r.request.v);
         Answer& a = life.answers[static_cast<size_t>(r.choice + k)];
         if (a.has_ended) fail("a choice goes on after its end");
         for (int32_t t : drawn[i]) {
@@ -212,21 +263,50 @@ class Simulation {
         const auto have = static_cast<int32_t>(a.tokens.size());
         if (have > life.request.max_tokens) fail("an answer is longer than it may be");
         outcomes.push_back({.tokens = drawn[i], .is_last = false, .drafts = drafted[i]});
+        ++i;
         if (have == life.request.max_tokens) ends.push_back({r.request, r.choice + k});
       }
+    }
+    beam_entries_.clear();
     scheduler_->done(now_us, outcomes);
     for (const End& e : ends) {
       end(e.id, e.choice, EndReason::kDone);
       const Life& life = lives.at(e.id.v);
-      if (life.answers[static_cast<size_t>(e.choice)].tokens != answer_alone(life.request, e.choice))
+      if (life.answers[static_cast<size_t>(e.choice)].tokens != alone(life.request, e.choice))
         fail("request " + std::to_string(e.id.v) + " answers other than alone");
     }
+  }
+
+  static std::vector<int32_t> alone(const NewRequest& r, int32_t choice) {
+    if (!r.beams) return answer_alone(r, choice);
+    std::vector<std::vector<int32_t>> beams = beams_alone(r);
+    beams.resize(static_cast<size_t>(r.choices));
+    return beams[static_cast<size_t>(choice)];
+  }
+
+  void tell_beams(Life& life, const std::vector<TestBeam>& beams, std::vector<Outcome>* outcomes) {
+    std::vector<Answer> longer(life.answers.size());
+    for (size_t k = 0; k < longer.size(); ++k) {
+      if (k >= beams.size()) {
+        outcomes->push_back({});
+        continue;
+      }
+      longer[k] = life.answers[beams[k].parent];
+      longer[k].tokens.push_back(beams[k].token);
+      longer[k].times_us.push_back(now_us);
+      outcomes->push_back({.tokens = {&beams[k].token, 1},
+                           .is_last = false,
+                           .drafts = {},
+                           .parent = static_cast<int32_t>(beams[k].parent)});
+    }
+    life.answers = std::move(longer);
   }
 
   SchedulerOptions options_;
   std::unique_ptr<Scheduler> scheduler_;
   kv::TestDevice device_;
-  std::vector<std::vector<int32_t>> tables_;  // as the model has them
+  std::vector<std::vector<int32_t>> tables_;                // as the model has them
+  std::map<uint64_t, std::vector<uint64_t>> beam_entries_;  // of the step at hand
 };
 
 }  // namespace nereid::schedule
