@@ -400,8 +400,8 @@ TEST(LowConv, agrees_with_the_plain_loop_for_depthwise_of_many_channels) {
             }
 }
 
-// What leaves a tile in registers equals what goes through memory: columns beyond pairs of panels, and residuals.
-TEST(LowGemm, makes_the_same_codes_in_registers_and_by_way_of_memory) {
+// Pairs of panels have an epilogue of their own, with and without residuals; a panel alone has not.
+TEST(LowGemm, makes_the_same_codes_of_pairs_of_panels_and_of_one_alone) {
   constexpr int64_t kM = 33, kN = 80, kK = 48;  // two pairs of panels and one alone
   const Numbers a(LowType::kU8, kM * kK, 1), residual(LowType::kU8, kM * kN, 4);
   const Weights w = make_weights(LowType::kU8, kK * kN, 2);
@@ -447,7 +447,6 @@ TEST(LowGemm, makes_the_same_codes_in_registers_and_by_way_of_memory) {
             testing::run_kernel(isa_kernels(isa).low_gemm, p, 1);
             return y;
           };
-          // A last panel that is cut goes by way of memory, as does one alone.
           const std::vector<std::byte> all = run(kN), alone = run(16);
           for (int64_t i = 0; i < kM; ++i)
             for (int64_t j = 0; j < 16; ++j) EXPECT_EQ(alone[at(i * kN + j)], all[at(i * kN + j)]) << isa_name(isa);

@@ -58,8 +58,9 @@ class InterleaveStep final : public NetStep {
       int64_t done = 0;
       if (rows == 3)  // a pixel is one store, whose fourth byte the next pixel overwrites
         for (; done + 2 <= count; ++done) {
-          const uint8_t pixel[4] = {from[done], from[columns + done], from[2 * columns + done], 0};
-          std::memcpy(to + 3 * done, pixel, 4);
+          const uint32_t pixel =
+              from[done] | uint32_t{from[columns + done]} << 8 | uint32_t{from[2 * columns + done]} << 16;
+          std::memcpy(to + 3 * done, &pixel, 4);
         }
       for (int64_t r = 0; r < rows; ++r, from += columns)
         for (int64_t i = done; i < count; ++i) to[i * rows + r] = from[i];

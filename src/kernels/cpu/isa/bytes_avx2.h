@@ -61,4 +61,14 @@ inline Bytes gather_s8(I32 a, I32 b, I32 c, I32 d) {
           _mm256_packs_epi16(_mm256_packs_epi32(a.hi, b.hi), _mm256_packs_epi32(c.hi, d.hi))};
 }
 
+// Codes of 32 columns of two rows, plus a zero point of 0 to 255, saturated.
+inline void store_code_rows(uint8_t* y0, uint8_t* y1, const I32& a0, const I32& a1, const I32& b0, const I32& b1,
+                            int zero) {
+  const auto put = [&](uint8_t* y, const I32& v) { store_u8(y, iadd(v, iset1(zero))); };
+  put(y0, a0);
+  put(y0 + 16, a1);
+  put(y1, b0);
+  put(y1 + 16, b1);
+}
+
 }  // namespace nereid::kernels::avx2::simd

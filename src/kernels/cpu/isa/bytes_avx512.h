@@ -39,4 +39,15 @@ inline Bytes gather_s8(I32 a, I32 b, I32 c, I32 d) {
   return {_mm512_packs_epi16(_mm512_packs_epi32(a.v, b.v), _mm512_packs_epi32(c.v, d.v))};
 }
 
+// Codes of 32 columns of two rows, plus a zero point of 0 to 255, saturated.
+inline void store_code_rows(uint8_t* y0, uint8_t* y1, I32 a0, I32 a1, I32 b0, I32 b1, int zero) {
+  const __m512i z = _mm512_set1_epi16(static_cast<short>(zero));
+  const __m512i a = _mm512_adds_epi16(_mm512_packs_epi32(a0.v, a1.v), z);
+  const __m512i b = _mm512_adds_epi16(_mm512_packs_epi32(b0.v, b1.v), z);
+  const __m512i order = _mm512_setr_epi32(0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15);
+  const __m512i both = _mm512_permutexvar_epi32(order, _mm512_packus_epi16(a, b));
+  _mm256_storeu_si256(reinterpret_cast<__m256i*>(y0), _mm512_castsi512_si256(both));
+  _mm256_storeu_si256(reinterpret_cast<__m256i*>(y1), _mm512_extracti64x4_epi64(both, 1));
+}
+
 }  // namespace nereid::kernels::avx512::simd

@@ -4,46 +4,13 @@
 #pragma once
 
 #include "kernels/cpu/isa/low_output.h"
+#include "kernels/cpu/isa/low_parts.h"
 
 namespace nereid::kernels::NEREID_ISA {
 
-struct LowCodes {
-  // Of 32 columns: what a sum begins with, and what makes it a number in units of the result's scale (or the grid's).
-  alignas(64) int32_t begin[32];
-  alignas(64) float scale[32];
-  alignas(64) float bias[32];
-  CodeSum sum = {};
-  CodeBounds bounds;
-  std::byte* y;  // row 0 of the tile, first column
-  int64_t y_stride;
-  const std::byte* residual = nullptr;
-  int64_t residual_stride;
-};
-
-// Of a tile's sums [rows][32].
-template <bool kResidual>
-[[gnu::noinline]] void put_codes(const LowCodes& c, const std::byte* sums, int64_t rows) {
-  using namespace simd;
-  const I32 begin[2] = {load_i32(c.begin), load_i32(c.begin + 16)};
-  const F32 scale[2] = {load(c.scale), load(c.scale + 16)}, bias[2] = {load(c.bias), load(c.bias + 16)};
-  const CodeBounds bounds = c.bounds;
-  const CodeSum with = c.sum;
-  std::byte* y = c.y;
-  const std::byte* r = c.residual;
-  for (int64_t i = 0; i < rows; ++i, sums += 128, y += c.y_stride) {
-    unrolled<2>([&]<int j>() __attribute__((always_inline)) {
-      const I32 sum = iadd(load_i32(reinterpret_cast<const int32_t*>(sums) + 16 * j), begin[j]);
-      F32 v = simd::fma(to_f32(sum), scale[j], bias[j]);
-      if constexpr (kResidual) v = add_code(with, v, load_u8(reinterpret_cast<const uint8_t*>(r) + 16 * j));
-      put_code(bounds, y + 16 * j, v);
-    });
-    if constexpr (kResidual) r += c.residual_stride;
-  }
-}
-
 // Whether a layer's codes can be made so; the residual are codes too.
 inline bool makes_codes(const LowEpilogue& e) {
-  return is_plain(e) && e.y_type == LowType::kU8 && is_bounded_above(e) &&
+  return is_plain(e) && e.y_type == LowType::kU8 && is_bounded_above(e) && e.y_zero >= 0 && e.y_zero <= 255 &&
          (!e.residual || (is_plain_sum(e) && e.residual_type == LowType::kU8 && e.sum_scale != 0));
 }
 // For columns from `column` on.
@@ -55,8 +22,21 @@ inline void prepare_codes(const LowEpilogue& e, int64_t column, LowCodes& c) {
     store(c.scale + j, mul(load(e.scale + column + j), unit));
     store(c.bias + j, e.bias ? mul(load(e.bias + column + j), unit) : zero());
   }
-  c.bounds = code_bounds(e);
-  if (e.residual) c.sum = code_sum(e, e.y_inverse_scale);
+  const float most = e.act == Act::kClip ? e.beta * e.y_inverse_scale : 1000.0f;
+  c.high = most < 1000.0f ? most : 1000.0f;
+  c.zero = e.y_zero;
+  // No sum is beyond what to_i32 is exact for, and the type's own bound is the lower one: nothing to compare with.
+  c.bounded = c.high < static_cast<float>(255 - e.y_zero);
+  for (int j = 0; j < 32; ++j)
+    c.bounded = c.bounded || !(c.scale[j] > -0.25f && c.scale[j] < 0.25f && c.bias[j] > -1e9f && c.bias[j] < 1e9f);
+  if (!e.residual) return;
+  // The grid keeps the sum small; what the residual adds to it is as small as its scale.
+  c.grid_low = static_cast<float>(e.sum_low - e.sum_zero);
+  c.grid_high = static_cast<float>(e.sum_high - e.sum_zero);
+  c.grid_scale = e.sum_scale * e.y_inverse_scale;
+  c.residual_scale = e.residual_scale * e.y_inverse_scale;
+  c.residual_shift = static_cast<float>(-e.residual_zero) * c.residual_scale;
+  c.bounded = c.high < static_cast<float>(255 - e.y_zero) || !(c.grid_scale < 1e6f && c.residual_scale < 1e6f);
 }
 
 }  // namespace nereid::kernels::NEREID_ISA

@@ -51,7 +51,7 @@ void run_code_groups(const Kernel& kernel, const LowRegion& g, const LowEpilogue
       if constexpr (kResidual)
         codes.residual = static_cast<const std::byte*>(e.residual) + to * e.residual_stride + column;
       kernel.run(t, static_cast<int>(height), 2);
-      put_codes<kResidual>(codes, t.sums, height);
+      Kernel::put_codes(codes, t.sums, height);
       row += height;
     }
   }

@@ -7,6 +7,10 @@
 #include "kernels/cpu/isa/low_driver.h"
 #include "kernels/cpu/isa_kernels.h"
 
+namespace nereid::kernels::avx512 {
+void put_low_codes(const LowCodes& c, const std::byte* sums, int64_t rows);
+}
+
 namespace nereid::kernels::amx {
 namespace {
 
@@ -117,6 +121,9 @@ struct AmxKernel {
     if constexpr (kLower && kSecond) simd::tile_store<3>(t.sums + 16 * kRow + 64, kRow);
   }
 
+  static void put_codes(const LowCodes& c, const std::byte* sums, int64_t rows) {
+    avx512::put_low_codes(c, sums, rows);
+  }
   void run(const LowTile& t, int rows, int panels) const {
     const int product = tiles->product_steps(t.steps);
     tiles->configure(rows, product);

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <utility>
 
+#include "kernels/cpu/isa/low_parts.h"
 #include "kernels/cpu/low_precision.h"
 
 #include NEREID_ISA_HEADER
@@ -87,6 +88,7 @@ struct VectorKernel {
   static constexpr int kFewRows = kRows2 >= 8 ? 4 : 1;
   static constexpr int rows_for(int panels) { return panels == 1 ? kRows1 : panels == 2 ? kRows2 : kFewRows; }
   static constexpr int kMostRows = kRows1 > kRows2 ? kRows1 : kRows2;
+  static void put_codes(const LowCodes& c, const std::byte* sums, int64_t rows) { put_low_codes(c, sums, rows); }
   void run(const LowTile& t, int rows, int panels) const {
     static constexpr LowTileFunctions<E, 1, kRows1> kOne;
     static constexpr LowTileFunctions<E, 2, kRows2> kTwo;
