@@ -1,4 +1,0 @@
-// SPDX-License-Identifier: Apache-2.0
-// low_depthwise_quads.h on the bytes of one instruction set, which come first.
-#include "kernels/cpu/isa/bytes_baseline.h"
-#include "kernels/cpu/isa/low_depthwise_quads.h"
