@@ -13,14 +13,15 @@ inline bool makes_codes(const LowEpilogue& e) {
   return is_plain(e) && e.y_type == LowType::kU8 && is_bounded_above(e) && e.y_zero >= 0 && e.y_zero <= 255 &&
          (!e.residual || (is_plain_sum(e) && e.residual_type == LowType::kU8 && e.sum_scale != 0));
 }
-// For columns from `column` on.
-inline void prepare_codes(const LowEpilogue& e, int64_t column, LowCodes& c) {
+// For columns from `column` on, 17 to 32 of them; what lies beyond gets a scale of zero.
+inline void prepare_codes(const LowEpilogue& e, int64_t column, int columns, LowCodes& c) {
   using namespace simd;
   const F32 unit = set1(e.residual ? e.sum_inverse_scale : e.y_inverse_scale);
+  if (e.column_offset) std::memcpy(c.begin, e.column_offset + column, static_cast<size_t>(columns) * 4);
   for (int j = 0; j < 32; j += 16) {
-    store_i32(c.begin + j, e.column_offset ? load_i32(e.column_offset + column + j) : izero());
-    store(c.scale + j, mul(load(e.scale + column + j), unit));
-    store(c.bias + j, e.bias ? mul(load(e.bias + column + j), unit) : zero());
+    const int n = columns - j < 16 ? columns - j : 16;
+    store(c.scale + j, mul(load_partial(e.scale + column + j, n), unit));
+    store(c.bias + j, e.bias ? mul(load_partial(e.bias + column + j, n), unit) : zero());
   }
   const float most = e.act == Act::kClip ? e.beta * e.y_inverse_scale : 1000.0f;
   c.high = most < 1000.0f ? most : 1000.0f;

@@ -30,7 +30,8 @@ struct LowRegion {
   int64_t y_stride = 0;                      // elements
 };
 
-// Pairs of panels whose sums become codes; t has all that does not change from tile to tile.
+// Pairs of panels whose sums become codes; t has all that does not change from tile to tile. Of a pair that is cut,
+// rows pass through a buffer of whole ones.
 template <typename Kernel, bool kResidual>
 void run_code_groups(const Kernel& kernel, const LowRegion& g, const LowEpilogue& e, int64_t group, int64_t groups,
                      int64_t panel, LowTile t) {
@@ -38,20 +39,30 @@ void run_code_groups(const Kernel& kernel, const LowRegion& g, const LowEpilogue
   t.a = a;
   const int most = Kernel::rows_for(2);
   const int64_t tiles = (g.rows + most - 1) / most, column = g.column + 16 * panel;
+  const int64_t columns = least(32, g.columns - 16 * panel);
+  const auto bytes = static_cast<size_t>(columns);
+  const bool cut = columns < 32;
+  alignas(64) std::byte whole_y[Kernel::kMostRows * 32], whole_r[Kernel::kMostRows * 32] = {};
   LowCodes codes;
-  prepare_codes(e, column, codes);
-  codes.y_stride = g.y_stride;
-  codes.residual_stride = e.residual_stride;
+  prepare_codes(e, column, static_cast<int>(columns), codes);
+  codes.y_stride = cut ? 32 : g.y_stride;
+  codes.residual_stride = cut ? 32 : e.residual_stride;
   for (int64_t n = group; n < group + groups; ++n) {
     int64_t row = 0;
     for (int64_t i = 0; i < tiles; ++i) {
       const int64_t height = (g.rows - row + (tiles - i) - 1) / (tiles - i), to = g.row + n * g.rows + row;
       for (int64_t s = 0; s < g.segments; ++s) a[s] = g.a[s] + n * g.a_group_stride + row * g.a_stride;
-      codes.y = g.y + to * g.y_stride + column;
-      if constexpr (kResidual)
-        codes.residual = static_cast<const std::byte*>(e.residual) + to * e.residual_stride + column;
+      std::byte* y = g.y + to * g.y_stride + column;
+      const std::byte* r =
+          kResidual ? static_cast<const std::byte*>(e.residual) + to * e.residual_stride + column : nullptr;
+      codes.y = cut ? whole_y : y;
+      codes.residual = cut && kResidual ? whole_r : r;
+      if (cut && kResidual)
+        for (int64_t j = 0; j < height; ++j) std::memcpy(whole_r + 32 * j, r + j * e.residual_stride, bytes);
       kernel.run(t, static_cast<int>(height), 2);
       Kernel::put_codes(codes, t.sums, height);
+      if (cut)
+        for (int64_t j = 0; j < height; ++j) std::memcpy(y + j * g.y_stride, whole_y + 32 * j, bytes);
       row += height;
     }
   }
@@ -73,7 +84,7 @@ void run_low_groups(const Kernel& kernel, const LowRegion& g, const LowEpilogue&
   t.panel_stride = g.panel_stride;
   t.sums = sums;
   if constexpr (kInt8)
-    if (panels == 2 && g.columns - 16 * panel >= 32 && makes_codes(e))
+    if (panels == 2 && makes_codes(e))
       return e.residual ? run_code_groups<Kernel, true>(kernel, g, e, group, groups, panel, t)
                         : run_code_groups<Kernel, false>(kernel, g, e, group, groups, panel, t);
   for (int64_t n = group; n < group + groups; ++n) {
