@@ -312,6 +312,16 @@ void run_low_banded(const Kernel& kernel, const LowPart& part, int64_t begin, in
   }
 }
 
+// Rows of a 1x1 convolution at a time: what they read and write stays in L2 while all panels pass over them. A multiple
+// of both kernels' heights.
+inline int64_t plain_rows(const LowConvParams& p, int64_t k) {
+  constexpr int64_t kHeights = 224;  // 16 of 14, 7 of 32
+  const LowEpilogue& e = p.epilogue;
+  const int64_t y = low_bytes(e.y_type) + (e.residual ? low_bytes(e.residual_type) : 0);
+  const int64_t fit = (int64_t{512} << 10) / (k * low_bytes(p.x_type) + p.shape.out_c / p.shape.groups * y);
+  return fit < kHeights ? kHeights : fit / kHeights * kHeights;
+}
+
 template <typename Kernel, bool kInt8>
 void drive_low_conv(const Kernel& kernel, const LowConvParams& p, Worker& worker) {
   const ConvShape& s = p.shape;
@@ -340,7 +350,7 @@ void drive_low_conv(const Kernel& kernel, const LowConvParams& p, Worker& worker
     g.y_stride = p.y_stride;
     switch (way) {
       case LowWay::kPlain: {
-        const int64_t block = low_rows(p.x_type, k).count;
+        const int64_t block = plain_rows(p, k);
         for (int64_t row = whole.row; row < whole.row_end; row += block) {
           const std::byte* a = part.x + row * p.x_stride * low_bytes(p.x_type);
           LowRegion rows = g;
