@@ -46,8 +46,6 @@ class GrammarMatcher {
   virtual bool is_finished() const = 0;
   // The text so far is whole: an end token is allowed.
   virtual bool can_end() const = 0;
-  // Bytes that must come next whatever is drawn; may be empty. Any tokens that spell them may be accepted.
-  virtual std::string forced_text() = 0;
 };
 
 constexpr size_t mask_words(size_t vocabulary) {

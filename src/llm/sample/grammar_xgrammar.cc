@@ -143,15 +143,6 @@ class Matcher final : public GrammarMatcher {
   bool is_finished() const override { return matcher_.IsTerminated(); }
   bool can_end() const override { return matcher_.IsCompleted() && !matcher_.IsTerminated(); }
 
-  std::string forced_text() override {
-    if (matcher_.IsTerminated()) return "";
-    try {
-      return matcher_.FindJumpForwardString();
-    } catch (const std::exception&) {
-      return "";
-    }
-  }
-
  private:
   std::shared_ptr<const Compiled> grammar_;
   xgrammar::GrammarMatcher matcher_;

@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include "base/test_allocations.h"
+#include "llm/sample/grammar.h"
 #include "llm/sample/philox.h"
 #include "llm/sample/sample_testing.h"
 
@@ -206,6 +208,41 @@ TEST(Sampler, extreme_logits_and_temperatures_draw_a_token_that_exists) {
       EXPECT_GE(token, 0);
       EXPECT_LT(token, static_cast<int32_t>(logits.size()));
     }
+  }
+}
+
+TEST(Sampler, allocates_nothing_once_it_has_run) {
+  const Vocabulary vocabulary = byte_vocabulary({"ab", "cd"});
+  std::vector<float> logits(vocabulary.size());
+  std::vector<int32_t> history;
+  for (int32_t i = 0; i < 200; ++i) history.push_back(i * i % 40);
+  const std::vector<uint32_t> mask(mask_words(vocabulary.size()), 0xFFFFFFFFU);
+  for (int which = 0; which < 6; ++which) {
+    SamplingParams params;
+    params.temperature = which == 0 ? 0.0F : 0.9F;
+    params.repetition_penalty = 1.1F;
+    params.dry_multiplier = 0.5F;
+    params.no_repeat_ngram_size = 3;
+    params.bad_words = {"ab", "xyz"};
+    if (which == 1) params.top_k = 20;
+    if (which >= 1) params.top_p = 0.9F, params.min_p = 0.01F, params.top_n_sigma = 2.0F;
+    if (which == 2) params.typical_p = 0.9F, params.xtc_probability = 0.5F, params.dynatemp_range = 0.2F;
+    if (which == 3) params.mirostat = 1;
+    if (which == 4) params.mirostat = 2;
+    if (which == 5) params.min_tokens = 1000;
+    Sampler sampler = make_sampler(params, vocabulary);
+    const SamplerState start = sampler.state();
+    int64_t before = 0;
+    for (int i = 0; i < 40; ++i) {
+      for (size_t t = 0; t < logits.size(); ++t)
+        logits[t] = 8 * static_cast<float>(uniform(3, static_cast<uint64_t>(i % 20) * 1000 + t));
+      if (i == 20) {
+        sampler.restore(start);
+        before = allocation_count();
+      }
+      ASSERT_TRUE(sampler.sample(logits, history, mask).is_ok());
+    }
+    EXPECT_EQ(allocation_count(), before) << which;
   }
 }
 
