@@ -33,6 +33,20 @@ Result<Options> read_options(const Options* given) {
   return out;
 }
 
+// A struct that the caller's header made, perhaps smaller or larger than this library's: what both know is written, and
+// what only the caller's has becomes zero.
+template <typename Struct>
+Status write_result(const Struct& result, Struct* out, std::string_view what) {
+  if (out == nullptr) return invalid_argument("the place for {} is NULL", what);
+  const size_t size = out->struct_size;
+  if (size < sizeof(size) || size > 65536)
+    return invalid_argument("the struct_size of {} is {}; set it to the size of the struct", what, size);
+  std::memset(static_cast<void*>(out), 0, size);
+  std::memcpy(static_cast<void*>(out), &result, std::min(size, sizeof(Struct)));
+  std::memcpy(static_cast<void*>(out), &size, sizeof(size));
+  return Status::ok();
+}
+
 // kUnsupported for what is no CPU.
 Status check_device(const char* device);
 // 0 is one a CPU.

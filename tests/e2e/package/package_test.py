@@ -99,7 +99,7 @@ class PackageTest(unittest.TestCase):
     def test_the_shared_library_shows_the_c_interface_and_nothing_else(self):
         shown = re.findall(r" [TWVBDuR] (\S+)", run("nm", "-D", "--defined-only", self.library()))
         shown = {name.split("@")[0] for name in shown}
-        header = (ROOT / "include/nereid/nereid.h").read_text()
+        header = "".join(file.read_text() for file in sorted((ROOT / "include/nereid").glob("*.h")))
         declared = set(re.findall(r"NEREID_API [^;(]*?\b(nereid_\w+)\(", header))
         self.assertEqual(shown, declared)
 

@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: Apache-2.0
+// Language models through the C interface: what is told is what the model answers alone, and misuse is a sentence.
+#include "nereid/llm.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "llm/run/generate.h"
+#include "llm/run/tiny_model.h"
+
+namespace nereid::api::testing {
+namespace {
+
+using ::testing::HasSubstr;
+
+struct Heard {
+  std::vector<int32_t> tokens;
+  std::string text, error;
+  nereid_llm_finish finish = NEREID_LLM_RUNNING;
+  nereid_status status = NEREID_OK;
+  nereid_llm_id id = 0;
+  int64_t prompt_tokens = 0, answer_tokens = 0;
+  nereid_llm* closes = nullptr;  // tried from within, and refused
+  static void hear(void* user, const nereid_llm_output* output) {
+    auto& heard = *static_cast<Heard*>(user);
+    if (output->token >= 0) heard.tokens.push_back(output->token);
+    heard.text.append(output->text.data, output->text.size);
+    heard.id = output->id;
+    if (heard.closes != nullptr) {
+      EXPECT_EQ(nereid_llm_close(&heard.closes), NEREID_INVALID_ARGUMENT);
+      EXPECT_EQ(nereid_llm_wait(heard.closes, output->id, -1), NEREID_INVALID_ARGUMENT);
+    }
+    if (output->finish == NEREID_LLM_RUNNING) return;
+    heard.finish = output->finish;
+    heard.status = output->status;
+    heard.error = output->error;
+    heard.prompt_tokens = output->prompt_tokens;
+    heard.answer_tokens = output->answer_tokens;
+  }
+};
+
+class ApiLlm : public ::testing::Test {
+ protected:
+  ApiLlm() {
+    ::setenv("NEREID_CACHE_DIR", cache_.path().c_str(), 1);
+    nereid_llm_options options = NEREID_LLM_OPTIONS_INIT;
+    options.threads = 1;
+    options.max_sequences = 4;
+    EXPECT_EQ(nereid_llm_open(llm::testing::tiny_path("tiny-qwen3.gguf").c_str(), &options, &llm_), NEREID_OK)
+        << nereid_last_error();
+  }
+  ~ApiLlm() override {
+    EXPECT_EQ(nereid_llm_close(&llm_), NEREID_OK);
+    EXPECT_EQ(llm_, nullptr);
+  }
+  nereid_llm_id enqueue(const nereid_llm_request& request, Heard* heard) {
+    nereid_llm_id id = 0;
+    EXPECT_EQ(nereid_llm_enqueue(llm_, &request, Heard::hear, heard, &id), NEREID_OK) << nereid_last_error();
+    return id;
+  }
+  std::string refusal(const nereid_llm_request& request) {
+    EXPECT_NE(nereid_llm_enqueue(llm_, &request, nullptr, nullptr, nullptr), NEREID_OK);
+    return nereid_last_error();
+  }
+  TestDir cache_;
+  nereid_llm* llm_ = nullptr;
+};
+
+TEST_F(ApiLlm, a_request_hears_what_the_model_answers_alone) {
+  const llm::testing::Expected expected = llm::testing::tiny_expected("tiny-qwen3");
+  Heard by_text, by_tokens;
+  const nereid_llm_setting settings[] = {{"max_tokens", 24}};
+  nereid_llm_request request = NEREID_LLM_REQUEST_INIT;
+  request.prompt = expected.prompt.c_str();
+  request.settings = settings;
+  request.setting_count = 1;
+  const nereid_llm_id first = enqueue(request, &by_text);
+  request.prompt = nullptr;
+  request.tokens = expected.prompt_tokens.data();
+  request.token_count = expected.prompt_tokens.size();
+  const nereid_llm_id second = enqueue(request, &by_tokens);
+  EXPECT_EQ(nereid_llm_wait(llm_, first, -1), NEREID_OK);
+  EXPECT_EQ(nereid_llm_wait(llm_, second, 60'000), NEREID_OK);
+  for (const Heard* heard : {&by_text, &by_tokens}) {
+    EXPECT_EQ(heard->tokens, expected.greedy_tokens);
+    EXPECT_EQ(heard->finish, NEREID_LLM_LENGTH);
+    EXPECT_EQ(heard->prompt_tokens, static_cast<int64_t>(expected.prompt_tokens.size()));
+    EXPECT_EQ(heard->answer_tokens, 24);
+    EXPECT_EQ(heard->error, "");
+  }
+  EXPECT_EQ(by_text.id, first);
+  EXPECT_EQ(by_tokens.id, second);
+  nereid_llm_stats stats{};
+  stats.struct_size = sizeof(stats);
+  ASSERT_EQ(nereid_llm_read_stats(llm_, &stats), NEREID_OK);
+  EXPECT_EQ(stats.requests_done, 2);
+  EXPECT_EQ(stats.answer_tokens, 48);
+  EXPECT_EQ(stats.pages_used, 0);
+}
+
+TEST_F(ApiLlm, a_request_can_be_cancelled_and_waited_for) {
+  Heard heard;
+  const nereid_llm_setting settings[] = {{"max_tokens", 240}, {"ignore_eos", 1}};
+  nereid_llm_request request = NEREID_LLM_REQUEST_INIT;
+  request.prompt = "Once";
+  request.settings = settings;
+  request.setting_count = 2;
+  const nereid_llm_id id = enqueue(request, &heard);
+  EXPECT_EQ(nereid_llm_cancel(llm_, id), NEREID_OK);
+  EXPECT_EQ(nereid_llm_wait(llm_, id, -1), NEREID_OK);
+  EXPECT_EQ(heard.finish, NEREID_LLM_CANCELLED);
+  EXPECT_EQ(heard.status, NEREID_OK);
+  EXPECT_EQ(nereid_llm_wait(llm_, 12345, 0), NEREID_OK) << "one that never was";
+}
+
+TEST_F(ApiLlm, an_output_function_may_not_close_or_wait) {
+  Heard heard;
+  heard.closes = llm_;
+  const nereid_llm_setting settings[] = {{"max_tokens", 2}};
+  nereid_llm_request request = NEREID_LLM_REQUEST_INIT;
+  request.prompt = "Once";
+  request.settings = settings;
+  request.setting_count = 1;
+  EXPECT_EQ(nereid_llm_wait(llm_, enqueue(request, &heard), -1), NEREID_OK);
+  EXPECT_EQ(heard.finish, NEREID_LLM_LENGTH);
+}
+
+TEST_F(ApiLlm, what_makes_no_sense_is_a_sentence) {
+  nereid_llm_request request = NEREID_LLM_REQUEST_INIT;
+  EXPECT_THAT(refusal(request), HasSubstr("a prompt or tokens"));
+  request.prompt = "Once";
+  request.choices = -1;
+  EXPECT_THAT(refusal(request), HasSubstr("choices is -1"));
+  request.choices = 0;
+  nereid_llm_setting setting = {"warmth", 1};
+  request.settings = &setting;
+  request.setting_count = 1;
+  EXPECT_THAT(refusal(request), HasSubstr("warmth"));
+  setting = {"temperature", -3};
+  EXPECT_THAT(refusal(request), HasSubstr("temperature"));
+  request.settings = nullptr;
+  EXPECT_THAT(refusal(request), HasSubstr("settings is NULL"));
+  request.setting_count = 0;
+  request.grammar_kind = "haiku";
+  EXPECT_THAT(refusal(request), HasSubstr("haiku"));
+  request.struct_size = 1;
+  EXPECT_THAT(refusal(request), HasSubstr("struct_size is 1"));
+  EXPECT_EQ(nereid_llm_enqueue(llm_, nullptr, nullptr, nullptr, nullptr), NEREID_INVALID_ARGUMENT);
+  EXPECT_EQ(nereid_llm_enqueue(nullptr, &request, nullptr, nullptr, nullptr), NEREID_INVALID_ARGUMENT);
+  nereid_llm_stats stats{};
+  EXPECT_EQ(nereid_llm_read_stats(llm_, &stats), NEREID_INVALID_ARGUMENT);
+  nereid_llm* none = nullptr;
+  EXPECT_EQ(nereid_llm_open("/nowhere.gguf", nullptr, &none), NEREID_NOT_FOUND);
+  EXPECT_EQ(nereid_llm_close(&none), NEREID_OK);
+}
+
+TEST_F(ApiLlm, texts_go_to_ids_and_back_and_say_how_long_they_are) {
+  size_t count = 0;
+  ASSERT_EQ(nereid_llm_tokenize(llm_, "Hello", 5, 0, 0, nullptr, 0, &count), NEREID_OK);
+  std::vector<int32_t> ids(count);
+  ASSERT_EQ(nereid_llm_tokenize(llm_, "Hello", 5, 0, 0, ids.data(), ids.size(), &count), NEREID_OK);
+  char text[8] = "";
+  size_t size = 0;
+  ASSERT_EQ(nereid_llm_detokenize(llm_, ids.data(), ids.size(), text, sizeof(text), &size), NEREID_OK);
+  EXPECT_EQ(std::string(text, size), "Hello");
+  EXPECT_EQ(nereid_llm_detokenize(llm_, ids.data(), ids.size(), text, 2, &size), NEREID_INVALID_ARGUMENT);
+  EXPECT_EQ(size, 5U);
+  nereid_llm_info info{};
+  info.struct_size = sizeof(info);
+  ASSERT_EQ(nereid_llm_describe(llm_, &info), NEREID_OK);
+  EXPECT_EQ(info.vocabulary, 264);
+  EXPECT_EQ(info.max_sequences, 4);
+}
+
+}  // namespace
+}  // namespace nereid::api::testing
