@@ -40,12 +40,12 @@ class Collector {
   }
   Answer wait() {
     std::unique_lock lock(mutex_);
-    EXPECT_TRUE(changed_.wait_for(lock, std::chrono::minutes(2), [this] { return answer_.last.is_last; }));
+    EXPECT_TRUE(changed_.wait_for(lock, std::chrono::minutes(10), [this] { return answer_.last.is_last; }));
     return answer_;
   }
   void wait_for_a_token() {
     std::unique_lock lock(mutex_);
-    EXPECT_TRUE(changed_.wait_for(lock, std::chrono::minutes(2), [this] { return !answer_.tokens.empty(); }));
+    EXPECT_TRUE(changed_.wait_for(lock, std::chrono::minutes(10), [this] { return !answer_.tokens.empty(); }));
   }
 
  private:
