@@ -46,6 +46,27 @@ void usual_chain(benchmark::State& state) {
   run(state, p);
 }
 
+void full_chain(benchmark::State& state) {
+  SamplingParams p;
+  p.temperature = 0.8F;
+  p.top_k = 40;
+  p.top_p = 0.95F;
+  p.min_p = 0.05F;
+  p.typical_p = 0.95F;
+  p.top_n_sigma = 2;
+  p.xtc_probability = 0.5F;
+  p.dynatemp_range = 0.2F;
+  run(state, p);
+}
+void mirostat_2(benchmark::State& state) {
+  SamplingParams p;
+  p.temperature = 0.8F;
+  p.mirostat = 2;
+  run(state, p);
+}
+
+BENCHMARK(full_chain)->Arg(49152);
+BENCHMARK(mirostat_2)->Arg(49152);
 BENCHMARK(greedy)->Arg(49152)->Arg(128256)->Arg(262144);
 BENCHMARK(greedy_with_logprobs)->Arg(49152)->Arg(262144);
 BENCHMARK(temperature_only)->Arg(49152)->Arg(262144);
