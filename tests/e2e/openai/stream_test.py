@@ -63,9 +63,9 @@ class StreamTest(ServedTest):
         self.assertEqual(list(json.loads(text)), ["a"])
 
     def test_the_helper_that_gathers_a_stream(self):
-        with self.client.chat.completions.stream(model=MODEL, messages=[{"role": "user", "content": "Say hello."}], max_tokens=16, temperature=0) as stream:
+        with self.client.chat.completions.stream(model=MODEL, messages=[{"role": "user", "content": "Say yes."}], temperature=0) as stream:
             kinds = {event.type for event in stream}
-            self.assertEqual(stream.get_final_completion().choices[0].message.content, self.chat().choices[0].message.content)
+            self.assertEqual(stream.get_final_completion().choices[0].message.content, self.chat("Say yes.", max_tokens=500).choices[0].message.content)
         self.assertIn("content.delta", kinds)
 
     def wait_until_idle(self, seconds=5):

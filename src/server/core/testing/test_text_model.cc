@@ -107,7 +107,8 @@ Result<uint64_t> TestTextModel::generate(TextRequest request, TextSink sink) {
     if (token >= options_.card.vocab)
       return invalid_argument("the token {} lies outside the vocabulary of {}", token, options_.card.vocab);
   if (request.params.grammar.text.find("impossible") != std::string::npos)
-    return invalid_argument("the schema cannot be met: 'impossible' is no type");
+    return invalid_argument("the {} cannot be compiled: 'impossible' is no type",
+                            sample::grammar_kind_name(request.params.grammar.kind));
   uint64_t id = 0;
   {
     const std::lock_guard lock(mutex_);

@@ -20,7 +20,7 @@ namespace nereid::server {
 struct TestTextModelOptions {
   ModelCard card = {.name = "test-model",
                     .created_s = 1700000000,
-                    .context_tokens = 200,
+                    .context_tokens = 240,
                     .vocab = 100000,
                     .generates = true,
                     .chats = true,

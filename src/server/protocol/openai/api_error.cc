@@ -35,12 +35,18 @@ void append_or_null(std::string* out, std::string_view text) {
 
 }  // namespace
 
+std::string whole_sentence(std::string sentence) {
+  if (!sentence.empty() && std::string_view(".!?").find(sentence.back()) == std::string_view::npos) sentence += '.';
+  return sentence;
+}
+
 ApiError api_error(const Status& status, std::string_view param) {
   const auto* row =
       std::find_if(std::begin(kRows), std::end(kRows), [&](const Row& r) { return r.code == status.code(); });
   if (row == std::end(kRows)) row = std::end(kRows) - 1;
   const bool is_about_a_member = row->http == 400;
-  return {row->http, status.message(), row->type, is_about_a_member ? std::string(param) : std::string(), row->word};
+  return {row->http, whole_sentence(status.message()), row->type,
+          is_about_a_member ? std::string(param) : std::string(), row->word};
 }
 
 std::string error_body(const ApiError& error) {

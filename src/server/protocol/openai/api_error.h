@@ -31,6 +31,9 @@ class FirstError {
   std::optional<ApiError> error_;
 };
 
+// Sentences inside the program go without an end mark, as context may follow; here they end.
+std::string whole_sentence(std::string sentence);
+
 // The table of codes. `param` names the member that a kInvalidArgument or kUnsupported is about.
 ApiError api_error(const Status& status, std::string_view param = "");
 

@@ -172,21 +172,21 @@ std::string list_schema(const ToolSet& set) {
   return out += '}';
 }
 
-// {"type":"structural_tag","structures":[{"begin":...,"schema":...,"end":...}],"triggers":[...]}
+// Free text in which nothing but a call of a tool may follow the trigger.
 std::string tag_grammar(const ToolSet& set, const ToolFormat& format) {
-  std::string structures, trigger;
+  std::string tags, trigger;
   for (const Tool& tool : set.tools) {
     const ToolFrame frame = format.frame(tool.name);
-    structures += structures.empty() ? "{\"begin\":" : ",{\"begin\":";
-    append_json_string(&structures, frame.begin);
-    structures += fmt::format(R"(,"schema":{},"end":)", schema_of(tool));
-    append_json_string(&structures, frame.end);
-    structures += '}';
+    tags += tags.empty() ? R"({"type":"tag","begin":)" : R"(,{"type":"tag","begin":)";
+    append_json_string(&tags, frame.begin);
+    tags += fmt::format(R"(,"content":{{"type":"json_schema","json_schema":{}}},"end":)", schema_of(tool));
+    append_json_string(&tags, frame.end);
+    tags += '}';
     trigger = frame.trigger;
   }
-  std::string out = fmt::format(R"({{"type":"structural_tag","structures":[{}],"triggers":[)", structures);
+  std::string out = R"({"type":"structural_tag","format":{"type":"triggered_tags","triggers":[)";
   append_json_string(&out, trigger);
-  return out += "]}";
+  return out += fmt::format(R"(],"tags":[{}],"stop_after_first":{}}}}})", tags, !set.parallel);
 }
 
 }  // namespace

@@ -58,9 +58,9 @@ TEST(ChatTools, strict_tools_hold_what_begins_as_a_call) {
   const sample::GrammarSpec grammar = tool_grammar(request.tools, find_tool_format("hermes"), false);
   EXPECT_EQ(grammar.kind, sample::GrammarKind::kStructuralTag);
   const Json tag = Json::parse(grammar.text);
-  EXPECT_EQ(tag["triggers"][0], "<tool_call>");
-  EXPECT_EQ(tag["structures"].size(), 2);
-  EXPECT_EQ(tag["structures"][1]["begin"], "<tool_call>\n{\"name\": \"rain\", \"arguments\": ");
+  EXPECT_EQ(tag["format"]["triggers"][0], "<tool_call>");
+  EXPECT_EQ(tag["format"]["tags"].size(), 2);
+  EXPECT_EQ(tag["format"]["tags"][1]["begin"], "<tool_call>\n{\"name\": \"rain\", \"arguments\": ");
 }
 
 TEST(ChatTools, templates_without_tools_are_told_in_words) {

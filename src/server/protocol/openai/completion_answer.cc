@@ -126,7 +126,7 @@ class CompletionAnswer final : public AnswerText {
     *out += R"(","index":)";
     append_int(out, static_cast<int64_t>(index));
     *out += R"(,"logprobs":)";
-    if (options_.logprobs >= 0)
+    if (options_.logprobs >= 0 && !(options_.stream.is_stream && choice->logprobs.is_empty()))
       choice->logprobs.take(out);
     else
       *out += "null";

@@ -18,8 +18,10 @@ struct Reader {
 
   void take(GrammarKind kind, std::string text, std::string param) {
     if (!found.spec.is_none()) {
-      fields.fail("", "invalid_value",
-                  fmt::format("Only one of '{}' and '{}' may say what the answer looks like.", found.param, param));
+      fields.error()->set(
+          {.message = fmt::format("Only one of '{}' and '{}' may say what the answer looks like.", found.param, param),
+           .param = param,
+           .code = "invalid_value"});
       return;
     }
     found = {{kind, std::move(text)}, std::move(param)};
@@ -77,13 +79,40 @@ struct Reader {
       schema(inner, "schema",
              {std::string_view("response_format"), std::string_view("json_schema"), std::string_view("schema")});
     } else if (type == "structural_tag") {
-      const std::array<JsonStep, 1> path = {std::string_view("response_format")};
-      take(GrammarKind::kStructuralTag, std::string(raw_value(body, path)), "response_format");
+      structural_tag(in);
     } else if (type == "regex") {
       text(in, "pattern", GrammarKind::kRegex);
     } else if (type == "grammar") {
       text(in, "grammar", GrammarKind::kEbnf);
     }
+  }
+
+  // {"type":"structural_tag","format":{...}}, or as it was before: "structures" that begin upon "triggers".
+  void structural_tag(Fields& in) {
+    const auto raw = [&](std::initializer_list<JsonStep> path) {
+      return raw_value(body, std::span(path.begin(), path.size()));
+    };
+    in.object("format");
+    const Json* structures = in.array("structures");
+    const Json* triggers = in.array("triggers");
+    std::string text(raw({std::string_view("response_format")}));
+    if (structures && triggers) {
+      std::string tags;
+      for (size_t i = 0; i < structures->size(); ++i) {
+        const auto part = [&](std::string_view name) {
+          const std::string_view text_of_part =
+              raw({std::string_view("response_format"), std::string_view("structures"), i, name});
+          return text_of_part.empty() ? std::string_view("\"\"") : text_of_part;
+        };
+        tags +=
+            fmt::format(R"({}{{"type":"tag","begin":{},"content":{{"type":"json_schema","json_schema":{}}},"end":{}}})",
+                        i > 0 ? "," : "", part("begin"), part("schema"), part("end"));
+      }
+      text =
+          fmt::format(R"({{"type":"structural_tag","format":{{"type":"triggered_tags","triggers":{},"tags":[{}]}}}})",
+                      raw({std::string_view("response_format"), std::string_view("triggers")}), tags);
+    }
+    take(GrammarKind::kStructuralTag, std::move(text), "response_format");
   }
 
   void structured_outputs() {

@@ -54,7 +54,7 @@ std::vector<net::Endpoint> make_endpoints(std::shared_ptr<const Service> service
 }
 
 net::Response shape_error(const net::HttpError& error) {
-  ApiError out{.http = error.status, .message = error.message};
+  ApiError out{.http = error.status, .message = whole_sentence(error.message)};
   switch (error.status) {
     case 401:
       out.code = "invalid_api_key";

@@ -94,7 +94,8 @@ namespace {
 
 std::string answer_text(const TestResponder& responder) {
   const net::Response& response = responder.response();
-  std::string text = fmt::format("--- {} {}\n{}\n", response.status, response.headers.get("Content-Type"), response.body);
+  std::string text =
+      fmt::format("--- {} {}\n{}\n", response.status, response.headers.get("Content-Type"), response.body);
   if (text.ends_with("\n\n\n")) text.resize(text.size() - 1);
   return text;
 }

@@ -32,6 +32,8 @@ void Generation::start() {
     choices_left_ += static_cast<size_t>(request.choices);
     usage_.prompt_tokens += static_cast<int64_t>(request.prompt.size());
   }
+  if (!options_.grammar_param.empty() && !options_.requests.empty())
+    grammar_kind_ = sample::grammar_kind_name(options_.requests[0].params.grammar.kind);
   responder_->on_closed([weak = weak_from_this()] {
     if (const auto self = weak.lock()) self->cancel_all();
   });
@@ -62,11 +64,9 @@ void Generation::start() {
 
 ApiError Generation::refusal(const Status& status) const {
   std::string_view param = options_.param;
-  const std::string& message = status.message();
-  if (!options_.grammar_param.empty()) {
-    for (const std::string_view word : {"grammar", "schema", "regex", "choice", "structural"})
-      if (message.find(word) != std::string::npos) param = options_.grammar_param;
-  }
+  // A refusal of a grammar names its kind.
+  if (!grammar_kind_.empty() && status.message().find(grammar_kind_) != std::string::npos)
+    param = options_.grammar_param;
   return api_error(status, param);
 }
 

@@ -45,6 +45,7 @@ class Generation : public std::enable_shared_from_this<Generation> {
 
   GenerationOptions options_;
   std::shared_ptr<net::Responder> responder_;
+  std::string_view grammar_kind_;  // by its name; "": none was asked for
 
   std::mutex mutex_;  // of what follows
   Usage usage_;

@@ -30,6 +30,7 @@ bool ContentReader::read(std::string* pending, ToolEvents* out) {
   size_t certain = is_found ? at : pending->size() - held_for(*pending, mark_);
   while (certain > 0 && is_space((*pending)[certain - 1])) --certain;
   add_content(std::string_view(*pending).substr(0, certain), out);
+  if (is_found) dropped_ = pending->substr(certain, at - certain);
   pending->erase(0, is_found ? at + mark_.size() : certain);
   return is_found;
 }

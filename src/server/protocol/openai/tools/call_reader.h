@@ -27,10 +27,13 @@ class ContentReader {
   void finish(std::string* pending, ToolEvents* out);
   // The spaces that come now follow a call.
   void after_call() { skips_space_ = true; }
+  // Those before the mark, in case it was none.
+  const std::string& dropped() const { return dropped_; }
 
  private:
   std::string mark_;
   bool skips_space_ = false;
+  std::string dropped_;
 };
 
 // One call as a JSON object.

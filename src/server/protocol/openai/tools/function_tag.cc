@@ -65,7 +65,7 @@ class FunctionTagParser final : public ToolParser {
   }
 
   void give_back(ToolEvents* out) {
-    add_content(kBegin, out);
+    add_content(content_.dropped() + std::string(kBegin), out);
     place_ = Place::kContent;
   }
 

@@ -59,7 +59,7 @@ class HermesParser final : public ToolParser {
   }
 
   void give_back(ToolEvents* out) {
-    add_content(std::string(kBegin) + call_->taken(), out);
+    add_content(content_.dropped() + std::string(kBegin) + call_->taken(), out);
     place_ = Place::kContent;
   }
 

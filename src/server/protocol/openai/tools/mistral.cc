@@ -91,7 +91,7 @@ class MistralParser final : public ToolParser {
     place_ = Place::kContent;
   }
   void give_back(std::string_view text, ToolEvents* out) {
-    add_content(std::string(kCallsMark) + std::string(text), out);
+    add_content(content_.dropped() + std::string(kCallsMark) + std::string(text), out);
     place_ = Place::kContent;
   }
 
