@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // nereid bench: how fast a language model runs here, as a table and as a share of what the memory allows. Networks
 // have a report of their own: bench_network.h.
-#include <CLI/CLI.hpp>
 #include <cstdio>
 
 #include "base/log.h"
@@ -31,11 +30,11 @@ struct BenchArguments {
   bool no_roof = false;
 };
 
-void declare(CLI::App& app, BenchArguments& a) {
+void declare(CommandLine& app, BenchArguments& a) {
   add_load_options(app, a.load);
   // One measurement has its own context, and may run with several numbers of threads.
-  app.remove_option(app.get_option("--context"));
-  app.remove_option(app.get_option("--threads"));
+  app.remove_option("--context");
+  app.remove_option("--threads");
   app.add_option("--prompt,-p", a.prompt, "tokens of the prompt tests, a list; 0: none")
       ->delimiter(',')
       ->capture_default_str();
@@ -123,7 +122,7 @@ Result<BenchReport> measure(const BenchArguments& a, const std::vector<BenchCase
 int bench_command(Arguments args) {
   if (names_url(args)) return bench_url_command(args);
   if (names_network(args)) return bench_network_command(args);
-  CLI::App app(
+  CommandLine app(
       "Measures how fast a model runs on this machine. Of an ONNX network and of a server the options are others: "
       "`nereid bench NET.onnx --help` and `nereid bench http://HOST:PORT --help` tell them.",
       "nereid bench");

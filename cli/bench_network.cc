@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/bench_network.h"
 
-#include <CLI/CLI.hpp>
-
 #include "base/log.h"
 #include "base/progress.h"
 #include "cli/answer.h"
@@ -28,12 +26,12 @@ struct NetworkArguments {
   bool profile = false, json = false, quiet = false, as_is = false;
 };
 
-void declare(CLI::App& app, NetworkArguments& a) {
+void declare(CommandLine& app, NetworkArguments& a) {
   app.add_option("MODEL", a.model, "an ONNX file, its engine, or a name that `nereid models` lists")->required();
-  add_texts(app, "--shapes", a.session.shapes,
-            "NAME:1x3x224x224,NAME:...; sizes that the model leaves open are 1 where nothing is said; repeatable");
-  add_texts(app, "--inputs", a.session.inputs,
-            "NAME=FILE,NAME=FILE or @FILE.json, as for `nereid infer`; what is not given gets random numbers");
+  app.add_texts("--shapes", a.session.shapes,
+                "NAME:1x3x224x224,NAME:...; sizes that the model leaves open are 1 where nothing is said; repeatable");
+  app.add_texts("--inputs", a.session.inputs,
+                "NAME=FILE,NAME=FILE or @FILE.json, as for `nereid infer`; what is not given gets random numbers");
   app.add_option("--seed", a.session.seed, "of the random inputs")->capture_default_str();
   app.add_option(
          "--precision", a.precision,
@@ -45,7 +43,7 @@ void declare(CLI::App& app, NetworkArguments& a) {
   app.add_option("--isa", a.isa, "the most that may be used of: baseline, avx2, avx512, amx");
   app.add_option("--level", a.session.level,
                  "0 to 5: how long an ONNX file's kernels are timed before; an engine has its own")
-      ->check(CLI::Range(0, 5))
+      ->check(Check::range(0, 5))
       ->capture_default_str();
   app.add_option(
       "--timing-cache", a.session.timing_cache,
@@ -122,7 +120,7 @@ bool names_network(Arguments args) {
 }
 
 int bench_network_command(Arguments args) {
-  CLI::App app("Measures how long a run of an ONNX network takes on this machine.", "nereid bench");
+  CommandLine app("Measures how long a run of an ONNX network takes on this machine.", "nereid bench");
   NetworkArguments a;
   declare(app, a);
   if (const auto code = parse(app, args)) return *code;

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/bench_url.h"
 
-#include <CLI/CLI.hpp>
 #include <cstdio>
 
 #include "base/atomic_file.h"
 #include "base/file.h"
 #include "base/log.h"
 #include "base/progress.h"
+#include "cli/command_line.h"
 #include "server/load/load_client.h"
 #include "server/load/load_report.h"
 
@@ -26,46 +26,46 @@ struct UrlArguments {
   bool json = false, quiet = false;
 };
 
-void declare(CLI::App& app, UrlArguments& a) {
+void declare(CommandLine& app, UrlArguments& a) {
   app.add_option("URL", a.url, "http://HOST:PORT or unix:PATH of a server of OpenAI's API")->required();
   app.add_option("--model", a.options.model, "the model to ask (default: the first that the server lists)");
   app.add_option("--api-key", a.options.api_key, "shown as 'Authorization: Bearer KEY'");
   app.add_option("--endpoint", a.endpoint, "what to ask for: chat or completions")
-      ->check(CLI::IsMember({"chat", "completions"}))
+      ->check(Check::member({"chat", "completions"}))
       ->capture_default_str();
   app.add_option("--concurrency,-c", a.concurrency,
                  "requests at one time, a list: a new one starts where one ends (default: 1)")
       ->delimiter(',')
-      ->check(CLI::Range(int64_t{1}, int64_t{100'000}));
+      ->check(Check::range(int64_t{1}, int64_t{100'000}));
   app.add_option("--rate", a.rate,
                  "requests a second that arrive by chance (Poisson), a list, whether others have ended or not")
       ->delimiter(',')
-      ->check(CLI::Range(1e-3, 1e6));
+      ->check(Check::range(1e-3, 1e6));
   app.add_option("--trace", a.trace,
                  "a file of requests to replay, a JSON object a line: at_s, prompt_tokens, answer_tokens");
   app.add_option("--speed", a.speed, "so many times as fast as the trace")
-      ->check(CLI::Range(1e-3, 1e6))
+      ->check(Check::range(1e-3, 1e6))
       ->capture_default_str();
   app.add_option("--requests,-r", a.requests,
                  "requests of each load (default: 4 for each of the concurrency, at least 16)")
-      ->check(CLI::Range(int64_t{1}, int64_t{10'000'000}));
+      ->check(Check::range(int64_t{1}, int64_t{10'000'000}));
   app.add_option("--prompt,-p", a.prompt, "tokens of a prompt, about")
-      ->check(CLI::Range(int64_t{1}, int64_t{1} << 20))
+      ->check(Check::range(int64_t{1}, int64_t{1} << 20))
       ->capture_default_str();
   app.add_option("--gen,-n", a.gen, "tokens of an answer")
-      ->check(CLI::Range(int64_t{1}, int64_t{1} << 20))
+      ->check(Check::range(int64_t{1}, int64_t{1} << 20))
       ->capture_default_str();
   app.add_option("--shared-prefix", a.options.shared_tokens, "tokens at the beginning that all prompts have in common")
-      ->check(CLI::Range(int64_t{0}, int64_t{1} << 20))
+      ->check(Check::range(int64_t{0}, int64_t{1} << 20))
       ->capture_default_str();
   app.add_flag("--stop-at-end", a.options.stops_at_end, "let answers end where the model ends them");
   app.add_option("--warmup", a.warmup, "requests before the first that counts")
-      ->check(CLI::Range(0, 1000))
+      ->check(Check::range(0, 1000))
       ->capture_default_str();
   app.add_option("--slo", a.slo, "what a good request keeps, as ttft=500ms,itl=50ms,e2e=20s: counts goodput");
   app.add_option("--seed", a.options.seed, "of prompts and arrivals")->capture_default_str();
   app.add_option("--timeout-ms", a.options.timeout_ms, "milliseconds after which a request has failed")
-      ->check(CLI::Range(int64_t{1}, int64_t{86'400'000}))
+      ->check(Check::range(int64_t{1}, int64_t{86'400'000}))
       ->capture_default_str();
   app.add_flag("--json", a.json, "one JSON object on stdout");
   app.add_option("--csv", a.csv, "a file for a line a request");
@@ -159,7 +159,7 @@ bool names_url(Arguments args) {
 }
 
 int bench_url_command(Arguments args) {
-  CLI::App app("Puts load on a server of OpenAI's API and tells how it bears it.", "nereid bench");
+  CommandLine app("Puts load on a server of OpenAI's API and tells how it bears it.", "nereid bench");
   UrlArguments a;
   declare(app, a);
   if (const auto code = parse(app, args)) return *code;

@@ -108,7 +108,7 @@ Result<compile::NetworkBuild> build_mixed(const std::string& path, const std::st
 }  // namespace
 
 int build_command(Arguments args) {
-  CLI::App app("Makes an engine of an ONNX file: imported, optimised, its weights packed.", "nereid build");
+  CommandLine app("Makes an engine of an ONNX file: imported, optimised, its weights packed.", "nereid build");
   std::string model, engine;
   std::vector<std::string> shapes;
   int threads = 0, level = 3;
@@ -116,12 +116,12 @@ int build_command(Arguments args) {
   bool json = false, quiet = false, explain = false, strip = false;
   app.add_option("MODEL", model, "an ONNX file")->required();
   app.add_option("-o,--output", engine, "the engine file to write")->required();
-  add_texts(app, "--shapes,--opt-shapes", shapes,
-            "NAME:1x3x224x224,NAME:...; fixes sizes that the file leaves open; repeatable");
+  app.add_texts("--shapes,--opt-shapes", shapes,
+                "NAME:1x3x224x224,NAME:...; fixes sizes that the file leaves open; repeatable");
   PrecisionOptions precisions(app);
   app.add_option("--threads", threads, "how many threads compute; 0: as many as there are cores");
   app.add_option("--level", level, "0 to 5: how long kernels are timed against each other; 0: chosen by rule")
-      ->check(CLI::Range(0, 5));
+      ->check(Check::range(0, 5));
   app.add_option("--timing-cache", timing_cache,
                  "FILE with what was timed before; gains what is timed now; with it a build is repeatable");
   app.add_flag("--explain", explain,

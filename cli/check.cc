@@ -95,7 +95,7 @@ Status look_at(CheckArguments& a, const PrecisionOptions& precisions) {
 }  // namespace
 
 int check_command(Arguments args) {
-  CLI::App app(
+  CommandLine app(
       "Compares a network layer by layer with another way to compute it, and names the first layer past the "
       "tolerance.",
       "nereid check");
@@ -106,11 +106,11 @@ int check_command(Arguments args) {
                  "reference: every node of the file by its plain evaluator; onnxruntime: that package in a Python "
                  "process; else another ONNX file or engine with the same inputs and outputs")
       ->capture_default_str();
-  add_texts(app, "--inputs", a.session.inputs,
-            "NAME=FILE,NAME=FILE or @FILE.json, as for `nereid infer`; what is not given gets random numbers");
+  app.add_texts("--inputs", a.session.inputs,
+                "NAME=FILE,NAME=FILE or @FILE.json, as for `nereid infer`; what is not given gets random numbers");
   app.add_option("--seed", a.session.seed, "of the random inputs")->capture_default_str();
-  add_texts(app, "--shapes", a.session.shapes,
-            "NAME:1x3x224x224,NAME:...; sizes that the model leaves open are 1 where nothing is said; repeatable");
+  app.add_texts("--shapes", a.session.shapes,
+                "NAME:1x3x224x224,NAME:...; sizes that the model leaves open are 1 where nothing is said; repeatable");
   app.add_option("--rtol", a.rtol,
                  "how large an error may be as a share of the range of the expected values (1e-4; 2e-2 in bf16, 5e-2 "
                  "in int8)");

@@ -8,11 +8,9 @@
 
 #include "base/status.h"
 
-namespace CLI {
-class App;
-}
-
 namespace nereid::cli {
+
+class CommandLine;  // command_line.h
 
 // What a user may rely on: 0 done; 1 the work failed; 2 the command line or an input is wrong.
 enum ExitCode : int { kDone = 0, kFailed = 1, kWrongInput = 2, kInterrupted = 130 };
@@ -30,7 +28,7 @@ using Arguments = std::span<const char* const>;
 
 // Parses the arguments after the command's name. Nothing: go on. Else the exit code to end with, --help (stdout, 0) or
 // a wrong command line (a sentence, 2) having been printed.
-std::optional<ExitCode> parse(CLI::App& app, Arguments args);
+std::optional<ExitCode> parse(CommandLine& app, Arguments args);
 
 struct Command {
   std::string_view name;

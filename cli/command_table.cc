@@ -2,7 +2,7 @@
 // The commands of `nereid`, in the order of --help.
 //
 // To add one: cli/<name>.cc defines `int <name>_command(Arguments args)`; declare it here and give it a row. Options
-// are declared on a CLI::App named "nereid <name>" and parsed with parse() (command.h).
+// are declared on a CommandLine named "nereid <name>" and parsed with parse() (command.h).
 #include "cli/command.h"
 
 namespace nereid::cli {

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // nereid doctor: looks at the machine and says what is there, what is missing and what mends it.
-#include <CLI/CLI.hpp>
 #include <cstdio>
 #include <cstdlib>
 
 #include "base/interrupt.h"
 #include "cli/command.h"
+#include "cli/command_line.h"
 #include "cli/doctor_probes.h"
 
 namespace nereid::cli {
@@ -30,13 +30,13 @@ CpuState read_cpu_state(Findings& findings) {
 }  // namespace
 
 int doctor_command(Arguments args) {
-  CLI::App app("Looks at this machine: what is there, what is missing, and what mends it.", "nereid doctor");
+  CommandLine app("Looks at this machine: what is there, what is missing, and what mends it.", "nereid doctor");
   bool json = false, quick = false;
   std::string root;
   app.add_flag("--json", json, "one JSON object on stdout");
   app.add_flag("--quick", quick, "measure nothing");
   app.add_option("--root", root, "look at a folder that stands for another machine (files, commands/, libraries/)")
-      ->check(CLI::ExistingDirectory);
+      ->check(Check::existing_directory());
   if (const auto code = parse(app, args)) return *code;
 
   const DoctorSystem system(root);

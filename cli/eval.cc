@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // nereid eval: how good a model is, on a text.
-#include <CLI/CLI.hpp>
 
 #include "base/json.h"
 #include "base/progress.h"
@@ -26,7 +25,7 @@ Result<Perplexity> evaluate(LoadedModel& loaded, std::string_view text, bool qui
 }  // namespace
 
 int eval_command(Arguments args) {
-  CLI::App app("Measures how well a language model foretells a text.", "nereid eval");
+  CommandLine app("Measures how well a language model foretells a text.", "nereid eval");
   LoadArguments load;
   std::string file;
   bool json = false;

@@ -8,7 +8,7 @@
 namespace nereid::cli {
 
 int explain_command(Arguments args) {
-  CLI::App app(
+  CommandLine app(
       "Tells what the passes did to a network, which kernel each layer got and why, and what was refused, with "
       "reasons.",
       "nereid explain");

@@ -31,20 +31,22 @@ std::string report_text(const compile::InferReport& report, const std::string& f
 }  // namespace
 
 int infer_command(Arguments args) {
-  CLI::App app("Runs a model once: inputs from files, outputs into files.", "nereid infer");
+  CommandLine app("Runs a model once: inputs from files, outputs into files.", "nereid infer");
   compile::InferRequest request;
   bool json = false, quiet = false;
   std::string model;
   app.add_option("MODEL", model, "a path, or a name that `nereid models` lists")->required();
-  add_texts(app, "--inputs", request.inputs,
-            "NAME=FILE,NAME=FILE or @FILE.json holding {\"NAME\":\"FILE\"}, or an .npz whose arrays have the inputs' "
-            "names; repeatable. Files: .npy, .npz, .pb (TensorProto, SequenceProto, OptionalProto or MapProto as the "
-            "model declares), .bin or .raw (bare elements)");
+  app.add_texts(
+      "--inputs", request.inputs,
+      "NAME=FILE,NAME=FILE or @FILE.json holding {\"NAME\":\"FILE\"}, or an .npz whose arrays have the inputs' "
+      "names; repeatable. Files: .npy, .npz, .pb (TensorProto, SequenceProto, OptionalProto or MapProto as the "
+      "model declares), .bin or .raw (bare elements)");
   app.add_option("--outputs", request.outputs, "the folder for the outputs and outputs.json; made if missing")
       ->required();
-  add_texts(app, "--shapes", request.shapes,
-            "NAME:1x3x224x224,NAME:...; sizes that the model leaves open: they hold for random and bare inputs, and "
-            "what they decide is computed before the run; repeatable");
+  app.add_texts(
+      "--shapes", request.shapes,
+      "NAME:1x3x224x224,NAME:...; sizes that the model leaves open: they hold for random and bare inputs, and "
+      "what they decide is computed before the run; repeatable");
   app.add_option("--random", request.random_seed, "random numbers for inputs that are not given, by this seed");
   app.add_option("--threads", request.threads, "how many threads compute; 0: as many as there are cores");
   app.add_option("--precision", request.precision,

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // nereid inspect: what is in a model or an engine.
-#include <CLI/CLI.hpp>
 #include <cstdio>
 
 #include "cli/command.h"
+#include "cli/command_line.h"
 #include "cli/inspect_text.h"
 #include "cli/model_path.h"
 #include "compile/describe.h"
@@ -35,7 +35,7 @@ int print_graph(const std::string& path, const InspectArguments& a) {
 }  // namespace
 
 int inspect_command(Arguments args) {
-  CLI::App app(
+  CommandLine app(
       "Tells what is in a model file (of an ONNX file also which of its operators can be read), a model folder or an "
       "engine.",
       "nereid inspect");
@@ -43,15 +43,16 @@ int inspect_command(Arguments args) {
   app.add_option("MODEL", a.model, "a path, or a name that `nereid models` lists")->required();
   app.add_flag("--metadata", a.metadata, "the metadata alone");
   app.add_flag("--tensors", a.tensors, "the table of tensors alone");
-  app.add_flag("--graph{import}", a.graph, "the graph's text: --graph as imported, --graph=fused after the passes")
-      ->check(CLI::IsMember({"import", "fused"}));
+  const Option* graph =
+      app.add_flag("--graph{import}", a.graph, "the graph's text: --graph as imported, --graph=fused after the passes")
+          ->check(Check::member({"import", "fused"}));
   app.add_flag("--json", a.json, "one JSON object on stdout");
   app.add_flag("--no-verify", a.no_verify, "do not read an engine's weights to check them");
   if (const auto code = parse(app, args)) return *code;
 
   const Result<std::string> path = resolve_model(a.model);
   if (!path.is_ok()) return fail(path.status());
-  if (app.count("--graph") > 0) return print_graph(*path, a);
+  if (graph->given()) return print_graph(*path, a);
   const Result<compile::Description> description = compile::describe(*path, {.verify = !a.no_verify});
   if (!description.is_ok()) return fail(description.status());
   const bool all = !a.metadata && !a.tensors;

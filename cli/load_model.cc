@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/load_model.h"
 
-#include <CLI/CLI.hpp>
-
 #include "base/log.h"
 #include "base/progress.h"
 #include "cli/model_path.h"
@@ -35,7 +33,7 @@ Result<LoadedModel> load(const std::string& path, const LoadArguments& args, con
 
 }  // namespace
 
-void add_load_options(CLI::App& app, LoadArguments& args) {
+void add_load_options(CommandLine& app, LoadArguments& args) {
   app.add_option("MODEL", args.model, "a path, or a name that `nereid models` lists")->required();
   app.add_option("--device", args.device, "where to run: cpu (cuda comes later)")->capture_default_str();
   app.add_option("--isa", args.open.isa,

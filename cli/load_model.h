@@ -7,6 +7,7 @@
 #include <string>
 
 #include "cli/command.h"
+#include "cli/command_line.h"
 #include "llm/run/open_model.h"
 
 namespace nereid::cli {
@@ -19,7 +20,7 @@ struct LoadArguments {
 };
 
 // MODEL, --device, --isa, --threads, --context, --strict, --quiet.
-void add_load_options(CLI::App& app, LoadArguments& args);
+void add_load_options(CommandLine& app, LoadArguments& args);
 
 using LoadedModel = llm::OpenedModel;
 

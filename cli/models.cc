@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // nereid models: the models known by name, where they are, and how to get them.
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdio>
 #include <filesystem>
@@ -11,6 +10,7 @@
 #include "base/progress.h"
 #include "base/table.h"
 #include "cli/command.h"
+#include "cli/command_line.h"
 #include "cli/model_fetch.h"
 #include "cli/model_path.h"
 #include "cli/model_store.h"
@@ -178,22 +178,21 @@ int print_path(const ModelsArguments& a) {
 }  // namespace
 
 int models_command(Arguments args) {
-  CLI::App app("Lists, fetches and finds models by name.", "nereid models");
+  CommandLine app("Lists, fetches and finds models by name.", "nereid models");
   ModelsArguments a;
-  app.require_subcommand(0, 1);
-  const auto declare_common = [&](CLI::App* command) {
+  const auto declare_common = [&](CommandLine* command) {
     command->add_option("--dir", a.dir,
                         "the folder for models (default: NEREID_MODELS_DIR, or the user's data folder)");
     command->add_option("--list", a.list, "another list of models, in the form of scripts/models.json");
   };
-  CLI::App* list = app.add_subcommand("list", "what there is, and what of it is here (the default)");
-  CLI::App* pull = app.add_subcommand("pull", "fetches a model, checks it and prints its path");
-  CLI::App* path = app.add_subcommand("path", "prints where a model lies");
+  CommandLine* list = app.add_subcommand("list", "what there is, and what of it is here (the default)");
+  CommandLine* pull = app.add_subcommand("pull", "fetches a model, checks it and prints its path");
+  CommandLine* path = app.add_subcommand("path", "prints where a model lies");
   declare_common(&app);
-  for (CLI::App* command : {list, pull, path}) declare_common(command);
+  for (CommandLine* command : {list, pull, path}) declare_common(command);
   app.add_flag("--json", a.json, "a JSON array on stdout");
   list->add_flag("--json", a.json, "a JSON array on stdout");
-  for (CLI::App* command : {pull, path}) command->add_option("NAME", a.name, "a name of the list")->required();
+  for (CommandLine* command : {pull, path}) command->add_option("NAME", a.name, "a name of the list")->required();
   pull->add_flag("--quiet,-q", a.quiet, "no progress");
   if (const auto code = parse(app, args)) return *code;
   if (pull->parsed()) return pull_model(a);

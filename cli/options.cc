@@ -45,20 +45,7 @@ Status add_bias(std::string_view text, std::map<int32_t, float>* biases) {
 
 }  // namespace
 
-CLI::Option* add_texts(CLI::App& app, const std::string& names, std::vector<std::string>& texts,
-                       const std::string& help) {
-  const auto take = [&texts](const CLI::results_t& given) {
-    texts = given;
-    return true;
-  };
-  return app.add_option(names, take, help)
-      ->type_name("TEXT")
-      ->type_size(1)
-      ->expected(1)
-      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
-}
-
-SamplingOptions::SamplingOptions(CLI::App& app) {
+SamplingOptions::SamplingOptions(CommandLine& app) {
   params_.max_tokens = kAnswerTokens;
   constexpr const char* kGroup = "Sampling";
   for (const sample::Setting& setting : sample::setting_table()) {
@@ -69,20 +56,14 @@ SamplingOptions::SamplingOptions(CLI::App& app) {
           ->group(kGroup);
       continue;
     }
-    const auto take = [this, &setting](const CLI::results_t& given) {
-      const Status s = set_from_text(&params_, setting, given.front());
-      if (!s.is_ok()) throw CLI::ValidationError(s.message());  // CLI11's way; parse() makes it a sentence
-      return true;
-    };
-    app.add_option(name, take, fmt::format("{} (default {:g})", setting.help, sample::get(params_, setting)))
+    app.add_value(
+           name, [this, &setting](const std::string& text) { return set_from_text(&params_, setting, text); },
+           fmt::format("{} (default {:g})", setting.help, sample::get(params_, setting)))
         ->type_name("N")
-        ->type_size(1)
-        ->expected(1)
-        ->multi_option_policy(CLI::MultiOptionPolicy::TakeLast)
         ->group(kGroup);
   }
-  add_texts(app, "--stop", params_.stop, "a text that ends the answer; may be given several times")->group(kGroup);
-  add_texts(app, "--logit-bias", biases_, "TOKEN=NUMBER, added to that token's logit; -inf bans it; several times")
+  app.add_texts("--stop", params_.stop, "a text that ends the answer; may be given several times")->group(kGroup);
+  app.add_texts("--logit-bias", biases_, "TOKEN=NUMBER, added to that token's logit; -inf bans it; several times")
       ->type_name("ID=V")
       ->group(kGroup);
 }

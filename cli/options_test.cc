@@ -17,7 +17,7 @@ using ::testing::Pair;
 
 // The settings after a command line; nothing where it does not parse.
 std::optional<sample::SamplingParams> parsed(std::vector<const char*> args) {
-  CLI::App app("", "test");
+  CommandLine app("", "test");
   const SamplingOptions options(app);
   if (parse(app, args)) return std::nullopt;
   const Result<sample::SamplingParams> params = options.params();

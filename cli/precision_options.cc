@@ -45,7 +45,7 @@ std::string layers_table(const compile::MixedBuild& build) {
 
 }  // namespace
 
-PrecisionOptions::PrecisionOptions(CLI::App& app) {
+PrecisionOptions::PrecisionOptions(CommandLine& app) {
   app.add_option(
          "--precision", precision_,
          "what products and convolutions multiply in: f32, bf16 (sums are f32) or int8 (of convolutions only with "

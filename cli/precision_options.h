@@ -2,18 +2,18 @@
 // The options of `nereid build` that say in which precision a network multiplies, and what it reports of them.
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <optional>
 #include <string>
 
 #include "base/json.h"
+#include "cli/command_line.h"
 #include "compile/mixed_build.h"
 
 namespace nereid::cli {
 
 class PrecisionOptions {
  public:
-  explicit PrecisionOptions(CLI::App& app);
+  explicit PrecisionOptions(CommandLine& app);
   PrecisionOptions(const PrecisionOptions&) = delete;
 
   // After parsing. Whether layers have precisions of their own: mixed() says which, else precision() holds throughout.

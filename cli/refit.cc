@@ -21,8 +21,9 @@ Status strip(const std::string& engine, const std::string& result, bool json, bo
 }  // namespace
 
 int refit_command(Arguments args) {
-  CLI::App app("Gives an engine the weights of an ONNX file that has them under the same names and in the same sizes.",
-               "nereid refit");
+  CommandLine app(
+      "Gives an engine the weights of an ONNX file that has them under the same names and in the same sizes.",
+      "nereid refit");
   std::string engine, weights, result;
   int threads = 0;
   bool take_away = false, json = false, quiet = false;

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // nereid run: answers prompts with a language model.
-#include <CLI/CLI.hpp>
 
 #include "cli/answer.h"
 #include "cli/chat.h"
@@ -33,11 +32,11 @@ struct RunArguments {
   ChatArguments talk;
 };
 
-void add_run_options(CLI::App& app, RunArguments& a) {
+void add_run_options(CommandLine& app, RunArguments& a) {
   add_load_options(app, a.load);
   app.add_option("INPUT", a.input, "- reads a prompt from stdin");
-  add_texts(app, "-p,--prompt", a.prompts, "a prompt; may be repeated");
-  add_texts(app, "-f,--file", a.files, "a file that is a prompt as a whole (- is stdin); may be repeated")
+  app.add_texts("-p,--prompt", a.prompts, "a prompt; may be repeated");
+  app.add_texts("-f,--file", a.files, "a file that is a prompt as a whole (- is stdin); may be repeated")
       ->type_name("FILE");
   app.add_flag("--chat", a.chat, "prompts are messages of a conversation");
   app.add_option("--system", a.talk.system, "the system message of --chat");
@@ -86,7 +85,7 @@ int answer_prompts(LoadedModel& loaded, const std::vector<std::string>& prompts,
 }  // namespace
 
 int run_command(Arguments args) {
-  CLI::App app("Answers prompts with a language model.", "nereid run");
+  CommandLine app("Answers prompts with a language model.", "nereid run");
   RunArguments a;
   add_run_options(app, a);
   const SamplingOptions sampling(app);

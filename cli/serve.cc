@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // nereid serve: language models behind an HTTP server, until a signal comes.
-#include <CLI/CLI.hpp>
 #include <ctime>
 
 #include "base/interrupt.h"
@@ -26,9 +25,9 @@ struct ServeArguments {
   bool quiet = false;
 };
 
-void declare_model(CLI::App& app, ServeArguments& a) {
-  add_texts(app, "MODEL", a.models, "paths, or names that `nereid models` lists")->required();
-  add_texts(app, "--served-model-name", a.names, "what requests call a model; once for each MODEL, in order");
+void declare_model(CommandLine& app, ServeArguments& a) {
+  app.add_texts("MODEL", a.models, "paths, or names that `nereid models` lists")->required();
+  app.add_texts("--served-model-name", a.names, "what requests call a model; once for each MODEL, in order");
   app.add_option("--isa", a.model.open.isa,
                  "highest instruction set to use: baseline, avx2, avx512 or amx (default: the best)");
   app.add_option("--threads,-t", a.model.open.threads,
@@ -39,27 +38,27 @@ void declare_model(CLI::App& app, ServeArguments& a) {
   app.add_flag("--strict", a.model.open.strict, "fail where a part of the model would run without a fast kernel");
   app.add_option("--chat-template", a.model.chat_template, "a template's name or file instead of the model's own");
   app.add_option("--max-sequences", a.model.executor.max_sequences, "requests in the batch at one time")
-      ->check(CLI::Range(int64_t{1}, int64_t{4096}))
+      ->check(Check::range(int64_t{1}, int64_t{4096}))
       ->capture_default_str();
   app.add_option("--step-tokens", a.model.executor.step_tokens, "tokens of one step, prompts and answers together")
-      ->check(CLI::Range(int64_t{1}, int64_t{65536}))
+      ->check(Check::range(int64_t{1}, int64_t{65536}))
       ->capture_default_str();
   app.add_option("--max-queue", a.model.executor.max_queue,
                  "requests that may wait for their turn; one more is refused")
-      ->check(CLI::Range(int64_t{0}, int64_t{1} << 20))
+      ->check(Check::range(int64_t{0}, int64_t{1} << 20))
       ->capture_default_str();
   app.add_option("--cache-tokens", a.model.executor.cache_tokens,
                  "tokens that the key/value cache holds (default: by the memory there is)")
-      ->check(CLI::Range(int64_t{0}, int64_t{1} << 40));
+      ->check(Check::range(int64_t{0}, int64_t{1} << 40));
   app.add_flag("--no-prefix-reuse", a.no_prefix_reuse, "keep nothing of a prompt for the next that begins the same");
 }
 
-void declare_server(CLI::App& app, ServeArguments& a) {
+void declare_server(CommandLine& app, ServeArguments& a) {
   app.add_option("--host", a.host.host, "address or name to listen on, or unix:PATH")->capture_default_str();
   app.add_option("--port", a.host.port, "port to listen on; 0: any that is free")
-      ->check(CLI::Range(0, 65535))
+      ->check(Check::range(0, 65535))
       ->capture_default_str();
-  add_texts(app, "--api-key", a.keys, "a key that requests must show as 'Authorization: Bearer KEY'; repeatable");
+  app.add_texts("--api-key", a.keys, "a key that requests must show as 'Authorization: Bearer KEY'; repeatable");
   app.add_option("--api-key-file", a.key_file, "a file with such keys, one a line");
   app.add_option("--ssl-cert", a.host.tls.certificate_path, "certificate in PEM, its chain behind it: speak HTTPS");
   app.add_option("--ssl-key", a.host.tls.key_path, "its private key in PEM");
@@ -70,7 +69,7 @@ void declare_server(CLI::App& app, ServeArguments& a) {
   app.add_flag("--quiet,-q", a.quiet, "no progress, warnings and errors only");
   for (const server::net::SettingRow& row : server::net::setting_table())
     app.add_option("--" + std::string(row.name), a.host.settings.*row.member, std::string(row.help))
-        ->check(CLI::Range(row.least, row.most))
+        ->check(Check::range(row.least, row.most))
         ->capture_default_str();
 }
 
@@ -147,7 +146,7 @@ void wait_for_signal() {
 }  // namespace
 
 int serve_command(Arguments args) {
-  CLI::App app(
+  CommandLine app(
       "Serves language models over HTTP: the API of OpenAI under /v1, a page to chat at /, /health and /metrics.",
       "nereid serve");
   ServeArguments a;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // nereid template: what a chat template makes of messages, byte for byte.
-#include <CLI/CLI.hpp>
 
 #include "cli/answer.h"
 #include "cli/command.h"
+#include "cli/command_line.h"
 #include "cli/input.h"
 #include "cli/model_path.h"
 #include "compile/tokenizer_source.h"
@@ -72,8 +72,8 @@ Status prepare(const TemplateArguments& a, chat::RenderInput* input, std::option
 }  // namespace
 
 int template_command(Arguments args) {
-  CLI::App app("Writes the prompt that a chat template makes of messages, and nothing else, to stdout.",
-               "nereid template");
+  CommandLine app("Writes the prompt that a chat template makes of messages, and nothing else, to stdout.",
+                  "nereid template");
   TemplateArguments a;
   app.add_option("MODEL", a.model, "the model whose template and special tokens are used");
   app.add_option("--template", a.file, "a file with the template; - is stdin");

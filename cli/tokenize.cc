@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // nereid tokenize, nereid detokenize: text to ids and back, a line at a time or a whole file.
-#include <CLI/CLI.hpp>
 
 #include "base/json.h"
 #include "base/log.h"
@@ -23,7 +22,7 @@ struct TokenizeArguments {
   token::DecodeOptions decode{.skip_special = false};
 };
 
-void add_source_options(CLI::App& app, TokenizeArguments& a) {
+void add_source_options(CommandLine& app, TokenizeArguments& a) {
   app.add_option("TOKENIZER", a.tokenizer,
                  "a model (GGUF, engine, Hugging Face folder, or a name), a tokenizer.json, a SentencePiece model or a "
                  "tiktoken file")
@@ -121,7 +120,7 @@ Status detokenize(const TokenizeArguments& a) {
 }  // namespace
 
 int tokenize_command(Arguments args) {
-  CLI::App app("Turns text into token ids: {\"ids\":[...]}.", "nereid tokenize");
+  CommandLine app("Turns text into token ids: {\"ids\":[...]}.", "nereid tokenize");
   TokenizeArguments a;
   add_source_options(app, a);
   app.add_flag("--jsonl", a.jsonl, "the file holds one JSON string a line, and each becomes one line of output");
@@ -133,8 +132,9 @@ int tokenize_command(Arguments args) {
 }
 
 int detokenize_command(Arguments args) {
-  CLI::App app("Turns token ids into text: a JSON array into the text itself, or with --jsonl into {\"text\":\"...\"}.",
-               "nereid detokenize");
+  CommandLine app(
+      "Turns token ids into text: a JSON array into the text itself, or with --jsonl into {\"text\":\"...\"}.",
+      "nereid detokenize");
   TokenizeArguments a;
   add_source_options(app, a);
   app.add_flag("--jsonl", a.jsonl, "the file holds one JSON array a line, and each becomes one line of output");

@@ -23,7 +23,7 @@ std::string summary(const compile::NetworkView& view, const std::string& page, i
 }  // namespace
 
 int view_command(Arguments args) {
-  CLI::App app("Writes one HTML page that shows a model's graph before and after the passes.", "nereid view");
+  CommandLine app("Writes one HTML page that shows a model's graph before and after the passes.", "nereid view");
   ViewArguments a;
   std::string page;
   bool quiet = false;

@@ -5,13 +5,13 @@
 
 namespace nereid::cli {
 
-void add_view_options(CLI::App& app, ViewArguments& a) {
+void add_view_options(CommandLine& app, ViewArguments& a) {
   app.add_option("MODEL", a.model,
                  "an ONNX file, an engine, or a language model: a path, or a name that `nereid models` lists")
       ->required();
-  add_texts(app, "--shapes", a.shapes, "NAME:1x3x224x224,NAME:...; sizes that the model leaves open; repeatable");
-  add_texts(app, "--inputs", a.inputs,
-            "NAME=FILE,NAME=FILE or @FILE.json, as for `nereid infer`; what is not given gets random numbers");
+  app.add_texts("--shapes", a.shapes, "NAME:1x3x224x224,NAME:...; sizes that the model leaves open; repeatable");
+  app.add_texts("--inputs", a.inputs,
+                "NAME=FILE,NAME=FILE or @FILE.json, as for `nereid infer`; what is not given gets random numbers");
   app.add_flag("--profile,--time", a.profile, "also run it and time each layer; sizes that are still open are 1");
   app.add_option("--runs", a.runs, "timed runs")->capture_default_str();
   app.add_option("--precision", a.precision, "what products and convolutions multiply in, as for `nereid build`")

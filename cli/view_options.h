@@ -18,7 +18,7 @@ struct ViewArguments {
   int64_t runs = 20;
 };
 
-void add_view_options(CLI::App& app, ViewArguments& a);
+void add_view_options(CommandLine& app, ViewArguments& a);
 // Checked, and the model found. Sizes that are open are 1 when the layers are timed, as `nereid bench` takes them.
 Result<compile::ViewOptions> view_options(const ViewArguments& a);
 

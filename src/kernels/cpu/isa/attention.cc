@@ -80,6 +80,8 @@ struct Queries {
 // M queries at once.
 template <int M>
 struct Block {
+  static constexpr bool kFetches = M <= 4;  // few queries wait for memory, many for the multipliers
+
   const AttentionParams& p;
   Cache cache;
   Queries queries;
@@ -133,17 +135,23 @@ struct Block {
   void score(int64_t from, int64_t to) {
     constexpr int kSideBySide = simd::kTileTokens < 16 ? (M <= 2 ? 2 : 1) : M <= 4 ? 4 : M <= 8 ? 2 : 1;
     int64_t pos = from;
-    for (; to - pos > 16 * (kSideBySide - 1); pos += 16 * kSideBySide) score_blocks<kSideBySide>(from, pos);
-    for (; pos < to; pos += 16) score_blocks<1>(from, pos);
+    for (; to - pos > 16 * (kSideBySide - 1); pos += 16 * kSideBySide) score_blocks<kSideBySide>(from, pos, to);
+    for (; pos < to; pos += 16) score_blocks<1>(from, pos, to);
   }
 
   template <int B>
-  [[gnu::flatten]] void score_blocks(int64_t from, int64_t pos) {
+  [[gnu::flatten]] void score_blocks(int64_t from, int64_t pos, int64_t to) {
     const uint16_t* k[B];
-    unrolled<B>([&]<int b>() { k[b] = cache.k_block(pos + 16 * b); });
+    const uint16_t* next[B];  // what comes after, fetched meanwhile: pages end where the hardware stops looking ahead
+    unrolled<B>([&]<int b>() {
+      const int64_t at = pos + 16 * b;
+      k[b] = cache.k_block(at);
+      next[b] = at + 16 * B < to ? cache.k_block(at + 16 * B) : k[b];
+    });
     F32 acc[B][M] = {};
     for (int d = 0; d < p.head_dim; ++d) {
       unrolled<B>([&]<int b>() {
+        if constexpr (kFetches) simd::prefetch(next[b] + d * 16);
         const F32 key = simd::load_f16(k[b] + d * 16);
         unrolled<M>([&]<int m>() { acc[b][m] = simd::fma(key, simd::set1(q[d][m]), acc[b][m]); });
       });
@@ -211,7 +219,12 @@ struct Block {
       const uint16_t* v = cache.v_row(pos) + d;
       const int64_t left_in_page = p.page_tokens - pos % p.page_tokens;
       const int64_t count = to - pos < left_in_page ? to - pos : left_in_page;
-      for (int64_t i = 0; i < count; ++i, v += p.head_dim) {
+      const uint16_t* next = pos + count < to ? cache.v_row(pos + count) + d : v;
+      for (int64_t i = 0; i < count; ++i, v += p.head_dim, next += p.head_dim) {
+        if constexpr (kFetches) {
+          simd::prefetch(next);
+          if constexpr (J > 2) simd::prefetch(next + 32);
+        }
         F32 value[J];
         unrolled<J>([&]<int j>() { value[j] = simd::load_f16(v + 16 * j); });
         unrolled<M>([&]<int m>() {
