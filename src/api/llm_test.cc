@@ -23,7 +23,8 @@ struct Heard {
   nereid_status status = NEREID_OK;
   nereid_llm_id id = 0;
   int64_t prompt_tokens = 0, answer_tokens = 0;
-  nereid_llm* closes = nullptr;  // tried from within, and refused
+  nereid_llm* closes = nullptr;   // tried from within, and refused
+  nereid_llm* cancels = nullptr;  // itself, at its first token
   static void hear(void* user, const nereid_llm_output* output) {
     auto& heard = *static_cast<Heard*>(user);
     if (output->token >= 0) heard.tokens.push_back(output->token);
@@ -32,6 +33,9 @@ struct Heard {
     if (heard.closes != nullptr) {
       EXPECT_EQ(nereid_llm_close(&heard.closes), NEREID_INVALID_ARGUMENT);
       EXPECT_EQ(nereid_llm_wait(heard.closes, output->id, -1), NEREID_INVALID_ARGUMENT);
+    }
+    if (heard.cancels != nullptr) {
+      EXPECT_EQ(nereid_llm_cancel(heard.cancels, output->id), NEREID_OK);
     }
     if (output->finish == NEREID_LLM_RUNNING) return;
     heard.finish = output->finish;
@@ -108,10 +112,11 @@ TEST_F(ApiLlm, a_request_can_be_cancelled_and_waited_for) {
   request.prompt = "Once";
   request.settings = settings;
   request.setting_count = 2;
+  heard.cancels = llm_;
   const nereid_llm_id id = enqueue(request, &heard);
-  EXPECT_EQ(nereid_llm_cancel(llm_, id), NEREID_OK);
   EXPECT_EQ(nereid_llm_wait(llm_, id, -1), NEREID_OK);
   EXPECT_EQ(heard.finish, NEREID_LLM_CANCELLED);
+  EXPECT_EQ(heard.tokens.size(), 1U);
   EXPECT_EQ(heard.status, NEREID_OK);
   EXPECT_EQ(nereid_llm_wait(llm_, 12345, 0), NEREID_OK) << "one that never was";
 }

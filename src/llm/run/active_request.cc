@@ -22,8 +22,10 @@ Status check(const Request& r, const LanguageModel& model) {
                             r.choices);
   if (r.timeout_us < 0) return invalid_argument("the timeout is {} us; expected 0 (none) or more", r.timeout_us);
   if (!r.adapter.empty()) return not_found("there is no adapter '{}'; none has been loaded", r.adapter);
-  if (r.params.is_beam_search())
-    return unsupported("beam search is not done for requests yet; leave beam_width at 0 or 1");
+  if (r.params.is_beam_search() && (r.choices > r.params.beam_width || r.params.beam_width > model.max_sequences()))
+    return invalid_argument(
+        "{} choices of {} beams were asked for; expected no more choices than beams, and at most {}", r.choices,
+        r.params.beam_width, model.max_sequences());
   return Status::ok();
 }
 
@@ -53,7 +55,13 @@ Result<std::unique_ptr<ActiveRequest>> ActiveRequest::make(LanguageModel& model,
     return invalid_argument("the prompt has {} tokens, more than the {} that the key/value cache holds with an answer",
                             request.prompt.size(), longest_sequence - 1);
   r->most_tokens = std::min(answer_limit(model, request.prompt, request.params), room);
-  const int32_t drawn = std::max(request.choices, request.params.best_of);
+  const bool are_beams = request.params.is_beam_search();
+  if (are_beams) {
+    sample::SamplingParams params = request.params;
+    params.max_tokens = static_cast<int32_t>(std::max<int64_t>(r->most_tokens, 1));
+    NEREID_TRY(r->beams, BeamAnswer::make(model.samplers(), model.tokenizer(), params, request.prompt));
+  }
+  const int32_t drawn = are_beams ? 0 : std::max(request.choices, request.params.best_of);
   r->answers.reserve(static_cast<size_t>(drawn));
   for (int32_t i = 0; i < drawn; ++i) {
     sample::SamplingParams params = request.params;
@@ -62,7 +70,7 @@ Result<std::unique_ptr<ActiveRequest>> ActiveRequest::make(LanguageModel& model,
     NEREID_TRY(Drawer drawer, model.samplers().make(params));
     r->answers.emplace_back(std::move(drawer), model.tokenizer(), request.prompt, r->most_tokens);
   }
-  r->open_answers = drawn;
+  r->open_answers = are_beams ? request.choices : drawn;
   if (request.prompt_logprobs) r->prompt.resize(request.prompt.size() - 1);
   r->request = std::move(request);
   r->on_output = std::move(on_output);

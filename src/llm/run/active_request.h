@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "llm/run/answer.h"
+#include "llm/run/beam_answer.h"
 #include "llm/run/executor.h"
 
 namespace nereid::llm {
@@ -31,8 +32,9 @@ struct ActiveRequest {
   RequestId id;
   Request request;
   OutputFn on_output;
-  std::vector<Answer> answers;  // one a choice, or best_of
-  std::vector<Output> kept;     // if it chooses
+  std::vector<Answer> answers;        // one a choice, or best_of
+  std::vector<Output> kept;           // if it chooses
+  std::unique_ptr<BeamAnswer> beams;  // in place of answers, for a beam search
   int64_t open_answers = 0;
   bool has_started = false;
   int64_t most_tokens = 0;  // of each answer

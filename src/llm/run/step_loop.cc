@@ -62,10 +62,12 @@ void StepLoop::add(std::unique_ptr<ActiveRequest> request) {
   ActiveRequest& r = *request;
   requests_[r.id.v] = std::move(request);
   if (!r.wants_answer() && r.prompt_to_come() == 0) return end_answers(r, FinishReason::kLength, {});
+  const auto drawn = static_cast<int32_t>(r.beams ? r.request.params.beam_width : r.answers.size());
   schedule::NewRequest wanted{.id = {r.id.v},
                               .prompt = r.request.prompt,
                               .max_tokens = static_cast<int32_t>(r.wants_answer() ? r.most_tokens : 1),
-                              .choices = r.wants_answer() ? static_cast<int32_t>(r.answers.size()) : 1,
+                              .choices = r.wants_answer() ? drawn : 1,
+                              .beams = r.beams && r.wants_answer(),
                               .priority = r.request.priority,
                               .deadline_us = r.expires_us,
                               .expires_us = r.expires_us,
@@ -78,6 +80,10 @@ void StepLoop::add(std::unique_ptr<ActiveRequest> request) {
 }
 
 void StepLoop::end_answers(ActiveRequest& request, FinishReason reason, const Status& status) {
+  if (request.beams && request.open_answers > 0)
+    for (Output& output : BeamAnswer::ended(request.request.choices,
+                                            static_cast<int64_t>(request.request.prompt.size()), reason, status))
+      queue(request, std::move(output));
   for (size_t i = 0; i < request.answers.size(); ++i) {
     if (request.answers[i].has_ended()) continue;
     Output output = status.is_ok() ? request.answers[i].end(reason) : request.answers[i].fail(status);
@@ -138,7 +144,7 @@ void StepLoop::take_ended(const schedule::Step& step) {
     const FinishReason reason = ended.reason == schedule::EndReason::kTimeout ? FinishReason::kTimeout
                                 : ended.reason == schedule::EndReason::kDone  ? FinishReason::kLength
                                                                               : FinishReason::kCancelled;
-    if (!request->wants_answer()) {
+    if (!request->wants_answer() || request->beams) {
       end_answers(*request, reason, {});
       continue;
     }
@@ -160,7 +166,9 @@ bool StepLoop::step() {
     }
   if (step.runs.empty()) return false;
   drawn_.resize(static_cast<size_t>(step.outputs));
+  beams_.clear();
   for (Drawn& drawn : drawn_) {
+    drawn.request = nullptr;
     drawn.outputs.clear();
     drawn.tokens.clear();
     drawn.drafts.clear();
@@ -195,6 +203,10 @@ Status StepLoop::run(const schedule::Step& step) {
     ActiveRequest* request = find(run.request);
     if (!request) return internal("request {} is to be run, but has ended", run.request.v);
     NEREID_RETURN_IF_ERROR(run_tokens(run, *request, outcome));
+    if (request->beams && request->wants_answer() && run.outputs > 0) {
+      if (beams_.empty() || beams_.back().request != request) beams_.push_back({request, outcome, 0});
+      beams_.back().count += static_cast<size_t>(run.outputs);
+    }
     outcome += static_cast<size_t>(run.outputs);
   }
   return flush();
@@ -251,6 +263,8 @@ Status StepLoop::flush() {
 void StepLoop::apply(const Use& use) {
   ActiveRequest& request = *use.request;
   if (use.position >= 0) return request.take_prompt_logits(use.position, model_.logits(use.row));
+  if (request.beams && request.wants_answer())
+    return request.beams->gather(static_cast<size_t>(use.choice), model_.logits(use.row));
   for (int32_t i = 0; i < use.choices; ++i) {
     Drawn& drawn = drawn_[use.outcome + static_cast<size_t>(i)];
     drawn.request = &request;
@@ -281,14 +295,30 @@ void StepLoop::draw(Answer& answer, const Use& use, bool is_shared, Drawn* drawn
                           &drawn->drafts);
 }
 
+// An outcome without tokens is none: a search that is over has only such.
+void StepLoop::take_beams(const Beams& beams) {
+  ActiveRequest& request = *beams.request;
+  const Result<std::span<const sample::BeamStep>> steps = request.beams->advance();
+  if (!steps.is_ok()) return end_answers(request, FinishReason::kCancelled, steps.status());
+  if (steps->empty())
+    for (Output& output : request.beams->results(request.request.choices)) queue(request, std::move(output));
+  for (size_t i = 0; i < std::min(steps->size(), beams.count); ++i) {
+    drawn_[beams.outcome + i].tokens.assign(1, (*steps)[i].token);
+    drawn_[beams.outcome + i].parent = (*steps)[i].parent;
+  }
+}
+
 void StepLoop::report() {
+  for (const Beams& beams : beams_) take_beams(beams);
   outcomes_.clear();
   for (const Drawn& drawn : drawn_)
     outcomes_.push_back({.tokens = drawn.tokens,
                          .is_last = drawn.outputs.empty() || drawn.outputs.back().is_last,
-                         .drafts = drawn.drafts});
+                         .drafts = drawn.drafts,
+                         .parent = drawn.parent});
   scheduler_->done(now_us(), outcomes_);
   for (Drawn& drawn : drawn_) {
+    if (!drawn.request) continue;  // a beam's
     if (drawn.outputs.empty()) end_answers(*drawn.request, FinishReason::kLength, {});
     for (Output& output : drawn.outputs) queue(*drawn.request, std::move(output));
   }

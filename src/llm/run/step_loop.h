@@ -52,6 +52,12 @@ class StepLoop {
     std::vector<Output> outputs;
     std::vector<int32_t> tokens;  // as the scheduler wants them: an end token is among them
     std::vector<int32_t> drafts;  // for the next step
+    int32_t parent = 0;           // of a beam
+  };
+  // The outcomes of a beam search in a step: `count` from `outcome` on.
+  struct Beams {
+    ActiveRequest* request = nullptr;
+    size_t outcome = 0, count = 0;
   };
 
   StepLoop(LanguageModel& model, std::unique_ptr<schedule::Scheduler> scheduler)
@@ -70,6 +76,7 @@ class StepLoop {
   void draw(Answer& answer, const Use& use, bool is_shared, Drawn* drawn);
   void fail(const schedule::Step& step, const Status& status);
   void report();
+  void take_beams(const Beams& beams);
 
   LanguageModel& model_;
   std::unique_ptr<schedule::Scheduler> scheduler_;
@@ -82,6 +89,7 @@ class StepLoop {
   std::vector<int32_t> tokens_, positions_, sequences_, rows_;
   std::vector<Use> uses_;
   std::vector<Drawn> drawn_;
+  std::vector<Beams> beams_;
   std::vector<schedule::Outcome> outcomes_;
 };
 

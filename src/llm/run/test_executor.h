@@ -31,8 +31,15 @@ class Listener {
   OutputFn callback() {
     return [this](Output&& output) { take(std::move(output)); };
   }
-  void take(Output&& output) {
+  // From the first output on the executor stands still until release(): a test decides what happens meanwhile.
+  void hold() { holds_ = true; }
+  void release() {
     const std::lock_guard lock(mutex_);
+    holds_ = false;
+    changed_.notify_all();
+  }
+  void take(Output&& output) {
+    std::unique_lock lock(mutex_);
     Told& t = told_.at(static_cast<size_t>(output.choice));
     EXPECT_FALSE(t.last.is_last) << "an output after the last one";
     ++t.outputs;
@@ -47,15 +54,16 @@ class Listener {
       ++ended_;
     }
     changed_.notify_all();
+    changed_.wait(lock, [this] { return !holds_; });
   }
-  // Of all choices; fails the test after a minute.
+  // Of all choices; fails the test after ten minutes.
   void wait() {
     std::unique_lock lock(mutex_);
-    EXPECT_TRUE(changed_.wait_for(lock, std::chrono::minutes(1), [this] { return ended_ == told_.size(); }));
+    EXPECT_TRUE(changed_.wait_for(lock, std::chrono::minutes(10), [this] { return ended_ == told_.size(); }));
   }
   void wait_for_tokens(size_t count) {
     std::unique_lock lock(mutex_);
-    EXPECT_TRUE(changed_.wait_for(lock, std::chrono::minutes(1),
+    EXPECT_TRUE(changed_.wait_for(lock, std::chrono::minutes(10),
                                   [&] { return told_[0].tokens.size() >= count || ended_ == told_.size(); }));
   }
   // After wait().
@@ -66,6 +74,7 @@ class Listener {
   std::condition_variable changed_;
   std::vector<Told> told_;
   size_t ended_ = 0;
+  bool holds_ = false;
 };
 
 // Nothing else runs on this model: what every request has to give, whatever its company.

@@ -6,6 +6,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <condition_variable>
 #include <filesystem>
 #include <mutex>
@@ -42,10 +43,6 @@ class Collector {
     std::unique_lock lock(mutex_);
     EXPECT_TRUE(changed_.wait_for(lock, std::chrono::minutes(10), [this] { return answer_.last.is_last; }));
     return answer_;
-  }
-  void wait_for_a_token() {
-    std::unique_lock lock(mutex_);
-    EXPECT_TRUE(changed_.wait_for(lock, std::chrono::minutes(10), [this] { return !answer_.tokens.empty(); }));
   }
 
  private:
@@ -107,11 +104,16 @@ TEST_F(LlmModelTest, requests_are_answered_and_cancelled) {
   Collector whole, cancelled;
   const std::vector<int32_t> prompt = m->tokenize("Once", true, false);
   ASSERT_TRUE(m->generate({.prompt = prompt, .params = {.max_tokens = 8}}, whole.sink()).is_ok());
-  const Result<uint64_t> id =
-      m->generate({.prompt = prompt, .params = {.max_tokens = 200, .ignore_eos = 1}}, cancelled.sink());
-  ASSERT_TRUE(id.is_ok());
-  cancelled.wait_for_a_token();
-  m->cancel(*id);
+  std::atomic<uint64_t> id = 0;
+  const Result<uint64_t> taken = m->generate({.prompt = prompt, .params = {.max_tokens = 200, .ignore_eos = 1}},
+                                             [&, take = cancelled.sink()](TextOutput&& output) {
+                                               id.wait(0);  // it is cancelled at its first token
+                                               m->cancel(id);
+                                               take(std::move(output));
+                                             });
+  ASSERT_TRUE(taken.is_ok());
+  id = *taken;
+  id.notify_all();
   EXPECT_EQ(cancelled.wait().last.finish, TextFinish::kCancelled);
   const Answer answer = whole.wait();
   EXPECT_EQ(answer.last.finish, TextFinish::kLength);
