@@ -27,9 +27,9 @@ namespace {
 constexpr int kMostWhitespace = 24;   // in a row, in JSON: enough to indent, too little to go on for ever
 constexpr size_t kMostGrammars = 64;  // kept
 // Of this thread's time. A mask takes microseconds, or some milliseconds where its state is met for the first time.
-constexpr double kMostMaskSeconds = 2;       // one mask, while the grammar is tried out
-constexpr double kMostSequenceSeconds = 20;  // all masks of one sequence
-constexpr double kTrialSeconds = 0.02;       // for trying out
+constexpr double kMostMaskSeconds = 2;      // one mask, while the grammar is tried out
+constexpr double kMostSequenceSeconds = 5;  // all of one sequence, and a millisecond for each of its tokens
+constexpr double kTrialSeconds = 0.02;      // for trying out
 constexpr int kTrialTokens = 64;
 
 double thread_seconds() {
@@ -98,7 +98,7 @@ class Matcher final : public GrammarMatcher {
   void fill_mask(std::span<uint32_t> mask) override {
     std::fill(mask.begin(), mask.end(), 0);
     auto words = static_cast<int64_t>(mask_words(vocabulary_));
-    if (std::ssize(mask) < words || matcher_.IsTerminated() || seconds_ > kMostSequenceSeconds) return;
+    if (std::ssize(mask) < words || matcher_.IsTerminated() || is_spent()) return;
     const double start = thread_seconds();
     DLTensor tensor{};
     tensor.data = mask.data();
@@ -120,13 +120,15 @@ class Matcher final : public GrammarMatcher {
   bool accept(int32_t token) override {
     if (token < 0 || static_cast<size_t>(token) >= vocabulary_ || matcher_.IsTerminated()) return false;
     if (const Mask* never = grammar_->never(); never != nullptr && is_allowed(*never, token)) return false;
+    const double start = thread_seconds();
+    bool is_accepted = false;
     try {
-      if (!matcher_.AcceptToken(token)) return false;
-    } catch (const std::exception&) {
-      return false;
+      is_accepted = matcher_.AcceptToken(token);
+    } catch (const std::exception&) {  // then it is not
     }
-    ++accepted_;
-    return true;
+    seconds_ += thread_seconds() - start;
+    accepted_ += is_accepted ? 1 : 0;
+    return is_accepted;
   }
 
   bool rollback(int32_t count) override {
@@ -144,11 +146,13 @@ class Matcher final : public GrammarMatcher {
   bool can_end() const override { return matcher_.IsCompleted() && !matcher_.IsTerminated(); }
 
  private:
+  bool is_spent() const { return seconds_ > kMostSequenceSeconds + 1e-3 * accepted_; }
+
   std::shared_ptr<const Compiled> grammar_;
   xgrammar::GrammarMatcher matcher_;
   size_t vocabulary_;
   int32_t accepted_;
-  double seconds_ = 0;  // spent on masks; a grammar on which it runs out allows nothing more, which is an error
+  double seconds_ = 0;  // spent in it; a grammar on which it runs out allows nothing more, which is an error
 };
 
 // Meets the first states of a grammar, so that their masks are made here and not while a batch waits for them, and
