@@ -131,6 +131,56 @@ class ChatTest(ServedTest):
 
 
 @needs_openai
+class ResponsesTest(ServedTest):
+    def ask(self, text="Say yes.", **more):
+        return self.client.responses.create(**{"model": MODEL, "input": text, "temperature": 0, "max_output_tokens": 100, **more})
+
+    def test_a_response_says_what_a_chat_says(self):
+        done = self.ask()
+        self.assertEqual((done.object, done.status, done.error), ("response", "completed", None))
+        self.assertEqual(done.output_text, self.chat("Say yes.", max_tokens=100).choices[0].message.content)
+        self.assertEqual(done.usage.total_tokens, done.usage.input_tokens + done.usage.output_tokens)
+
+    def test_instructions_and_items(self):
+        done = self.ask([{"role": "user", "content": [{"type": "input_text", "text": "Say yes."}]}], instructions="You are terse.")
+        said = self.chat(messages=[{"role": "system", "content": "You are terse."}, {"role": "user", "content": "Say yes."}], max_tokens=100)
+        self.assertEqual(done.output_text, said.choices[0].message.content)
+
+    def test_an_answer_that_is_cut(self):
+        done = self.ask("Tell me a story.", max_output_tokens=5)
+        self.assertEqual((done.status, done.incomplete_details.reason), ("incomplete", "max_output_tokens"))
+
+    def test_a_stream(self):
+        events = list(self.ask(stream=True))
+        self.assertEqual([event.sequence_number for event in events], list(range(len(events))))
+        self.assertEqual(events[0].type, "response.created")
+        self.assertEqual(events[-1].type, "response.completed")
+        self.assertEqual("".join(event.delta for event in events if event.type == "response.output_text.delta"), events[-1].response.output_text)
+        self.assertEqual(events[-1].response.output_text, self.ask().output_text)
+
+    def test_a_tool(self):
+        tool = {"type": "function", "name": "weather", "strict": True, "parameters": {
+            "type": "object", "properties": {"city": {"enum": ["Oslo", "Rome"]}}, "required": ["city"], "additionalProperties": False}}
+        done = self.ask("The weather in Oslo?", tools=[tool], tool_choice={"type": "function", "name": "weather"})
+        self.assertEqual(done.output[0].type, "function_call")
+        self.assertIn(json.loads(done.output[0].arguments)["city"], ("Oslo", "Rome"))
+        again = self.ask([{"role": "user", "content": "The weather in Oslo?"}, done.output[0].model_dump(),
+                          {"type": "function_call_output", "call_id": done.output[0].call_id, "output": "Sunny."}])
+        self.assertTrue(again.output_text)
+
+    def test_a_schema(self):
+        schema = {"type": "object", "properties": {"a": {"type": "boolean"}}, "required": ["a"], "additionalProperties": False}
+        done = self.client.responses.create(
+            model=MODEL, input="Give me JSON.", temperature=0, max_output_tokens=60, text={"format": {"type": "json_schema", "name": "x", "schema": schema}})
+        self.assertIsInstance(json.loads(done.output_text)["a"], bool)
+
+    def test_nothing_is_stored(self):
+        with self.assertRaises(openai.BadRequestError) as caught:
+            self.ask(previous_response_id="resp_1")
+        self.assertEqual(caught.exception.param, "previous_response_id")
+
+
+@needs_openai
 class OtherEndpointsTest(ServedTest):
     def test_models(self):
         listed = self.client.models.list().data

@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+// What happens to a request that nobody waits for, that the model refuses, or that fails on its way.
+#include "server/protocol/openai/endpoints/generation.h"
+
+#include <gtest/gtest.h>
+
+#include <limits>
+#include <utility>
+
+#include "server/protocol/openai/endpoints/test_exchange.h"
+
+namespace nereid::server::openai {
+namespace {
+
+// A model whose answers wait until the test lets them go.
+struct HeldModel {
+  std::vector<std::function<void()>> work;
+  std::shared_ptr<TestTextModel> model;
+
+  explicit HeldModel(size_t queue = SIZE_MAX) {
+    TestTextModelOptions options;
+    options.run = [this](std::function<void()> one) { work.push_back(std::move(one)); };
+    options.queue = queue;
+    model = std::make_shared<TestTextModel>(std::move(options));
+  }
+  void run_all() {
+    for (const auto& one : std::exchange(work, {})) one();
+  }
+};
+
+constexpr std::string_view kTwoPrompts = R"({"prompt":["say{a b c}","say{d e f}"],"stream":true})";
+
+TEST(Generation, nothing_is_sent_before_there_is_something_to_say) {
+  HeldModel held;
+  const auto responder = ask(held.model, "POST", "/v1/completions", kTwoPrompts);
+  EXPECT_FALSE(responder->has_started());
+  EXPECT_EQ(held.model->running(), 2);
+  held.run_all();
+  EXPECT_TRUE(responder->has_started());
+  EXPECT_TRUE(responder->is_complete());
+  EXPECT_TRUE(responder->response().body.ends_with("data: [DONE]\n\n"));
+}
+
+TEST(Generation, a_client_that_goes_away_cancels_all_it_asked_for) {
+  HeldModel held;
+  const auto responder = ask(held.model, "POST", "/v1/completions", kTwoPrompts);
+  responder->vanish();
+  held.run_all();
+  EXPECT_EQ(held.model->running(), 0);
+  EXPECT_EQ(responder->response().body.find("\"text\""), std::string::npos);  // cancelled before the first token
+}
+
+TEST(Generation, a_refusal_of_one_prompt_cancels_the_others) {
+  HeldModel held(1);
+  const auto responder = ask(held.model, "POST", "/v1/completions", kTwoPrompts);
+  EXPECT_EQ(responder->response().status, 429);
+  EXPECT_EQ(responder->response().headers.get("Retry-After"), "1");
+  EXPECT_TRUE(responder->is_complete());
+  held.run_all();
+  EXPECT_EQ(held.model->running(), 0);
+  EXPECT_EQ(responder->response().body.find("\"text\""), std::string::npos);
+}
+
+TEST(Generation, what_a_body_says_reaches_the_model) {
+  const auto model = std::make_shared<TestTextModel>();
+  ask(model, "POST", "/v1/completions",
+      R"({"prompt":"a","n":2,"seed":-1,"temperature":0.5,"top_k":-1,"min_p":0.1,"repeat_penalty":1.5,"ignore_eos":true,)"
+      R"("logit_bias":{"7":-100,"8":2},"stop":"x","stop_token_ids":[3],"bad_words":["no"],"user":"ada","priority":4,)"
+      R"("timeout":1.5,"guided_choice":["a","b"]})");
+  const TextRequest request = model->last();
+  EXPECT_EQ(request.choices, 2);
+  EXPECT_EQ(request.params.seed, UINT64_MAX);
+  EXPECT_EQ(request.params.temperature, 0.5F);
+  EXPECT_EQ(request.params.top_k, 0);
+  EXPECT_EQ(request.params.min_p, 0.1F);
+  EXPECT_EQ(request.params.repetition_penalty, 1.5F);
+  EXPECT_EQ(request.params.ignore_eos, 1);
+  EXPECT_EQ(request.params.max_tokens, 16);
+  EXPECT_EQ(request.params.logit_bias.at(7), -std::numeric_limits<float>::infinity());
+  EXPECT_EQ(request.params.logit_bias.at(8), 2.0F);
+  EXPECT_EQ(request.params.stop, std::vector<std::string>{"x"});
+  EXPECT_EQ(request.params.stop_token_ids, std::vector<int32_t>{3});
+  EXPECT_EQ(request.params.bad_words, std::vector<std::string>{"no"});
+  EXPECT_EQ(request.params.grammar.kind, sample::GrammarKind::kChoice);
+  EXPECT_EQ(request.user, "ada");
+  EXPECT_EQ(request.priority, 4);
+  EXPECT_EQ(request.timeout_us, 1'500'000);
+}
+
+TEST(Generation, openai_draws_where_the_library_is_greedy) {
+  const auto model = std::make_shared<TestTextModel>();
+  ask(model, "POST", "/v1/completions", R"({"prompt":"a"})");
+  EXPECT_EQ(model->last().params.temperature, 1.0F);
+}
+
+TEST(Generation, a_chat_without_max_tokens_may_fill_the_context) {
+  const auto model = std::make_shared<TestTextModel>();
+  ask(model, "POST", "/v1/chat/completions", R"({"messages":[{"role":"user","content":"Hi"}]})");
+  EXPECT_EQ(model->last().params.max_tokens,
+            model->card().context_tokens - static_cast<int64_t>(model->last().prompt.size()));
+}
+
+TEST(Generation, the_best_answers_need_log_probabilities_which_the_client_does_not_see) {
+  const auto model = std::make_shared<TestTextModel>();
+  const auto responder = ask(model, "POST", "/v1/completions", R"({"prompt":"a","best_of":3})");
+  EXPECT_EQ(model->last().choices, 3);
+  EXPECT_EQ(model->last().params.logprobs, 0);
+  EXPECT_NE(responder->response().body.find(R"("logprobs":null)"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace nereid::server::openai
