@@ -134,6 +134,7 @@ class PageTest(ServedTest):
     def test_the_real_model_answers(self):
         self.open(real=True)
         self.assertEqual(self.browser.js("document.getElementById('model').value"), "smollm2")
+        self.browser.js("for (const [id, value] of [['temperature', '0'], ['max_tokens', '60']]) document.getElementById(id).value = value")
         self.say("What is the capital of France?")
         self.wait_idle()
         self.assertIn("Paris", self.answer())

@@ -100,6 +100,13 @@ class ToolsTest(ServedTest):
                                                   tool_choice={"type": "function", "function": {"name": "weather"}}, max_tokens=120, temperature=0)
         self.assertEqual(list(done.choices[0].message.tool_calls[0].function.parsed_arguments), ["city", "unit"])
 
+    def test_structural_tags_old_and_new(self):
+        schema = {"type": "object", "properties": {"a": {"enum": [1, 2]}}, "required": ["a"], "additionalProperties": False}
+        old = {"type": "structural_tag", "structures": [{"begin": "<a>", "schema": schema, "end": "</a>"}], "triggers": ["<a>"]}
+        new = {"type": "structural_tag", "format": {"type": "tag", "begin": "<a>", "content": {"type": "json_schema", "json_schema": schema}, "end": "</a>"}}
+        self.assertRegex(self.chat(response_format=new, max_tokens=40).choices[0].message.content, r'^<a>\{\s*"a":\s*[12]\s*\}</a>$')
+        self.assertTrue(self.chat(response_format=old).choices[0].message.content)
+
     def test_tools_whose_schemas_have_definitions(self):
         one = tool("weather", {"place": {"$ref": "#/$defs/Place"}})
         one["function"]["parameters"]["$defs"] = {"Place": {"enum": ["Oslo", "Rome"]}}
