@@ -123,7 +123,7 @@ void append_member(std::string* out, std::string_view name, std::string_view val
 // The object the arguments are, or their text as it is.
 void append_arguments(std::string* out, const std::string& arguments) {
   const Result<Json> json = parse_json(arguments, {.max_depth = 64, .max_bytes = arguments.size()});
-  if (json.is_ok() && json->is_object())
+  if (json.is_ok() && json->is_object() && has_small_objects(*json))
     *out += arguments;
   else
     append_json_string(out, arguments);

@@ -37,7 +37,12 @@ ChatRequest read_chat(const Json& body, const BodyReader& reader, FirstError* er
   read_logprobs(fields, &request.common.params);
   read_max_tokens(fields, &request);
   request.tools = read_tools(fields, reader.body);
-  if (fields.object("chat_template_kwargs")) {
+  if (const Json* variables = fields.object("chat_template_kwargs")) {
+    if (!has_small_objects(*variables)) {
+      fields.fail(
+          "chat_template_kwargs", "invalid_value",
+          fmt::format("Invalid 'chat_template_kwargs': an object in it has more than {} members.", kMaxOrderedMembers));
+    }
     const std::array<JsonStep, 1> path = {std::string_view("chat_template_kwargs")};
     request.variables = raw_value(reader.body, path);
   }

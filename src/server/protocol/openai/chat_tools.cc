@@ -13,20 +13,11 @@ namespace {
 
 constexpr size_t kMaxTools = 256;
 constexpr size_t kMaxName = 64;  // OpenAI's
-// Documents that keep the order of their members, which templates need, search them one by one.
-constexpr size_t kMaxMembers = 1024;
-
 bool is_name(std::string_view name) {
   return !name.empty() && name.size() <= kMaxName && std::all_of(name.begin(), name.end(), [](char c) {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '-' ||
            c == '.';
   });
-}
-
-bool is_small(const Json& value) {
-  if (value.is_object() && value.size() > kMaxMembers) return false;
-  if (!value.is_structured()) return true;
-  return std::all_of(value.begin(), value.end(), [](const Json& one) { return is_small(one); });
 }
 
 bool is_number_of_tools_right(Fields& fields, std::string_view name, const Json& list) {
@@ -202,9 +193,10 @@ Tool read_function(Fields& in) {
   }
   in.text("description");
   const Json* parameters = in.object("parameters");
-  if (parameters && !is_small(*parameters))
+  if (parameters && !has_small_objects(*parameters))
     in.fail("parameters", "invalid_value",
-            fmt::format("Invalid '{}': an object in it has more than {} members.", in.path("parameters"), kMaxMembers));
+            fmt::format("Invalid '{}': an object in it has more than {} members.", in.path("parameters"),
+                        kMaxOrderedMembers));
   tool.is_strict = in.boolean("strict").value_or(false);
   return tool;
 }

@@ -92,5 +92,13 @@ TEST(ChatTools, messages_reach_the_template_with_arguments_as_objects_in_their_o
       R"({"role":"tool","content":"x\ny","name":"f","tool_call_id":"c"}])");
 }
 
+TEST(ChatTools, arguments_with_too_many_members_stay_a_text) {
+  std::string arguments = "{";
+  for (size_t i = 0; i <= kMaxOrderedMembers; ++i) arguments += fmt::format("{}\"{}\":1", i > 0 ? "," : "", i);
+  arguments += "}";
+  const std::string json = template_messages({{.role = "assistant", .tool_calls = {{"1", "f", arguments}}}});
+  EXPECT_TRUE(Json::parse(json)[0]["tool_calls"][0]["function"]["arguments"].is_string());
+}
+
 }  // namespace
 }  // namespace nereid::server::openai

@@ -196,6 +196,12 @@ void Fields::log_unknown(std::string_view what) const {
   }
 }
 
+bool has_small_objects(const Json& value) {
+  if (value.is_object() && value.size() > kMaxOrderedMembers) return false;
+  if (!value.is_structured()) return true;
+  return std::all_of(value.begin(), value.end(), [](const Json& one) { return has_small_objects(one); });
+}
+
 Json read_body(std::string_view body, FirstError* error) {
   if (body.size() > kMaxBodyBytes) {
     error->set(

@@ -61,6 +61,11 @@ class Fields {
 // "a string", "an object", ...
 std::string_view json_type_name(const Json& value);
 
+// Documents that keep the order of their members, which templates read, search them one by one: what goes there may not
+// have objects of more members than this.
+constexpr size_t kMaxOrderedMembers = 1024;
+bool has_small_objects(const Json& value);
+
 // The body as one JSON object. Errors: kept in `error`; an empty object then.
 Json read_body(std::string_view body, FirstError* error);
 
