@@ -171,6 +171,7 @@ Option* CommandLine::add_texts(const std::string& names, std::vector<std::string
   };
   CLI::Option* option = app_->add_option(names, take, help);
   option->type_name("TEXT")->type_size(1)->expected(1)->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+  if (!names.starts_with('-')) option->allow_extra_args();  // what stands by its place has no name to repeat
   return keep(option);
 }
 

@@ -9,6 +9,7 @@ import ssl
 import subprocess
 import time
 import unittest
+import warnings
 
 from server import MODEL, ServerTest
 
@@ -132,11 +133,13 @@ class ServeTest(ServerTest):
         self.assertEqual(self.ask(server, "GET", "/health", connection=one)[0], 200)
         one.close()
         self.assertNotIn(b"200", self.raw(server, "GET /health HTTP/1.1\r\nHost: x\r\n\r\n"))
-        old = ssl.create_default_context(cafile=self.dir / "ca.pem")
-        old.minimum_version = ssl.TLSVersion.MINIMUM_SUPPORTED
-        old.maximum_version = ssl.TLSVersion.TLSv1_1
-        with self.assertRaises(ssl.SSLError):
-            http.client.HTTPSConnection("127.0.0.1", server.port, timeout=60, context=old).request("GET", "/health")
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", DeprecationWarning)
+            old = ssl.create_default_context(cafile=self.dir / "ca.pem")
+            old.minimum_version = ssl.TLSVersion.MINIMUM_SUPPORTED
+            old.maximum_version = ssl.TLSVersion.TLSv1_1
+        with socket.create_connection(("127.0.0.1", server.port)) as plain, self.assertRaises((ssl.SSLError, ConnectionError)):
+            old.wrap_socket(plain, server_hostname="127.0.0.1")
         self.stop(server)
 
         server = self.serve(*tls, "--ssl-client-ca", self.dir / "ca.pem")

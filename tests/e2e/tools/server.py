@@ -25,7 +25,7 @@ class ServerTest(ProgramTest):
         errors = threading.Thread(target=process.said.extend, args=(process.stderr,), daemon=True)
         errors.start()
         first = process.stdout.readline()
-        found = re.match(r"serving (\S+) at (\S+)\n", first)
+        found = re.match(r"serving (.+) at (\S+)\n", first)
         if not found:
             process.wait(30)
             errors.join(30)
