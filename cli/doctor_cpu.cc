@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The processor: what it is, which instruction set kernels use, and why not a better one.
+#include <fmt/format.h>
 #include <unistd.h>
 
 #include <array>

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/inspect_text.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "base/progress.h"

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# nereid_module(NAME [DEPENDS module...] [LINKS target...] [EXCLUDE file...] [TEST_DEPENDS module...] [TEST_LINKS target...])
+# nereid_module(NAME [HEAVY_TEST] [DEPENDS module...] [LINKS target...] [EXCLUDE file...] [TEST_DEPENDS module...] [TEST_LINKS target...])
+#   HEAVY_TEST: its test computes enough to be worth -O3.
 #   One folder, one library. Every *.cc of the calling folder belongs to it, except
 #   x_test.cc (one test program a module), x_fuzz.cc (one libFuzzer program each) and x_bench.cc (one program a module).
 #   NAME is the folder's path under src with '/' written as '_': llm/token is llm_token.
@@ -55,7 +56,7 @@ function(_nereid_fuzzer target source)
 endfunction()
 
 function(nereid_module name)
-  cmake_parse_arguments(ARG "" "" "DEPENDS;LINKS;EXCLUDE;TEST_DEPENDS;TEST_LINKS" ${ARGN})
+  cmake_parse_arguments(ARG "HEAVY_TEST" "" "DEPENDS;LINKS;EXCLUDE;TEST_DEPENDS;TEST_LINKS" ${ARGN})
   file(GLOB all CONFIGURE_DEPENDS "${CMAKE_CURRENT_SOURCE_DIR}/*.cc")
   set(lib "")
   set(tests "")
@@ -96,6 +97,9 @@ function(nereid_module name)
     target_link_libraries(${name}_test PRIVATE
       ${target} ${test_depends} ${ARG_TEST_LINKS} nereid_warnings GTest::gtest_main GTest::gmock)
     target_compile_definitions(${name}_test PRIVATE NEREID_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
+    if(NOT ARG_HEAVY_TEST)
+      nereid_cold(${name}_test)
+    endif()
     add_test(NAME ${name} COMMAND ${name}_test WORKING_DIRECTORY "${PROJECT_SOURCE_DIR}")
     set_tests_properties(${name} PROPERTIES TIMEOUT 900)
     if(fuzzers)

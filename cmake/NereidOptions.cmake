@@ -65,3 +65,10 @@ find_package(CLI11 REQUIRED)
 if(NEREID_TESTS)
   find_package(GTest REQUIRED)
 endif()
+
+# What runs once a file, a command or a request: a third less time to compile than with -O3, which buys nothing there.
+function(nereid_cold)
+  foreach(target IN LISTS ARGN)
+    target_compile_options(${target} PRIVATE $<$<CONFIG:Release>:-O1>)
+  endforeach()
+endfunction()

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // trtexec: builds an engine of an ONNX file and times it, under that tool's command line, with its report.
+#include <fmt/format.h>
 #include <stdlib.h>
 
 #include <ctime>

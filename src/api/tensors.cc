@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "api/tensors.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 

@@ -3,7 +3,7 @@
 // The text is a full sentence without an end mark; arguments of a disabled level are not formatted.
 #pragma once
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <utility>
 

@@ -5,7 +5,7 @@
 // outermost first: `reading model.gguf: tensor 'x': the offset 12 is past the end of the file (10 bytes)`.
 #pragma once
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <memory>
 #include <optional>

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "compile/graph_json.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "graph/text.h"

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "compile/infer_inputs.h"
 
+#include <fmt/format.h>
+
 #include <charconv>
 #include <cstring>
 

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // From the grammar's statements to a graph.
+#include <fmt/format.h>
+
 #include <charconv>
 #include <cstring>
 

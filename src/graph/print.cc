@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The printer of the text form.
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cctype>
 

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // fuse_pad: zeros around an image that a convolution reads are its own padding.
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "passes/edit.h"

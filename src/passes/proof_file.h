@@ -11,6 +11,8 @@
 //   + linear %q: ...                              what fired (+) and what was refused (-), as `nereid explain` tells it
 #pragma once
 
+#include <fmt/format.h>
+
 #include <cstdint>
 #include <map>
 #include <sstream>

@@ -2,6 +2,8 @@
 // Planning a replacement (everything that can be refused), then making it (nothing can).
 #include "passes/rewrite.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cctype>
 #include <set>

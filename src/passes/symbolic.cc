@@ -2,6 +2,8 @@
 // Names for sizes, and integer arithmetic on them.
 #include "passes/symbolic.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "ops/dim_product.h"

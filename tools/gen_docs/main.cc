@@ -22,6 +22,8 @@ struct Page {
 constexpr Page kPages[] = {
     {"architectures.md", architectures_page},
     {"commands.md", commands_page},
+    {"http-api.md", http_api_page},
+    {"metrics.md", metrics_page},
     {"model-formats.md", model_formats_page},
     {"ops.md", ops_page},
     {"passes.md", passes_page},

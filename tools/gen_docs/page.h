@@ -10,6 +10,8 @@ namespace nereid::docs {
 
 std::string architectures_page();
 std::string commands_page();
+std::string http_api_page();
+std::string metrics_page();
 std::string model_formats_page();
 std::string ops_page();
 std::string passes_page();

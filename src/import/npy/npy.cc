@@ -2,6 +2,8 @@
 // Arrays one at a time.
 #include "import/npy/npy.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cstring>
 

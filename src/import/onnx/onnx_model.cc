@@ -2,6 +2,8 @@
 // From a file's bytes to a model.
 #include "import/onnx/onnx_model.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <filesystem>
 

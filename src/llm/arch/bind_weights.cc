@@ -2,6 +2,8 @@
 // From the names in a weight table to constants of the graph: found, checked, and never copied if large.
 #include "llm/arch/bind_weights.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "llm/arch/read_vector.h"

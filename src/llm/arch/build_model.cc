@@ -2,6 +2,8 @@
 // The order of building: architecture, hyper-parameters, weights, inputs and states, recipes.
 #include "llm/arch/build_model.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 

@@ -3,6 +3,7 @@
 // everything that may end them does so in time.
 #include "llm/run/executor.h"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
