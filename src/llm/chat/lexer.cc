@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <cmath>
 
 #include "llm/chat/string_literal.h"
 #include "llm/chat/utf8.h"
