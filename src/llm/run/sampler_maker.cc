@@ -4,6 +4,21 @@
 #include <algorithm>
 
 namespace nereid::llm {
+namespace {
+
+// Before anything is as large as the greatest id that a request names.
+Status check_tokens(const sample::SamplingParams& params, int64_t vocab) {
+  const auto check = [&](std::string_view name, int32_t token) {
+    if (token < vocab) return Status::ok();
+    return invalid_argument("{} names the token {}, but the vocabulary has {} tokens.", name, token, vocab);
+  };
+  for (const auto& [token, bias] : params.logit_bias) NEREID_RETURN_IF_ERROR(check("logit_bias", token));
+  for (int32_t token : params.stop_token_ids) NEREID_RETURN_IF_ERROR(check("stop_token_ids", token));
+  for (int32_t token : params.allowed_token_ids) NEREID_RETURN_IF_ERROR(check("allowed_token_ids", token));
+  return Status::ok();
+}
+
+}  // namespace
 
 Result<const sample::Vocabulary*> SamplerMaker::vocabulary() {
   const std::lock_guard lock(mutex_);
@@ -29,6 +44,7 @@ Result<sample::GrammarCompiler*> SamplerMaker::grammars() {
 
 Result<Drawer> SamplerMaker::make(const sample::SamplingParams& params) {
   NEREID_RETURN_IF_ERROR(params.validate());
+  NEREID_RETURN_IF_ERROR(check_tokens(params, vocab_));
   const bool guided = !params.grammar.is_none();
   if (!guided && !params.needs_vocabulary()) {
     NEREID_TRY(sample::Sampler sampler, sample::Sampler::make(params, tokenizer_.spec().end_of_generation));

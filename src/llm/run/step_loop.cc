@@ -324,8 +324,11 @@ void StepLoop::report() {
   }
 }
 
-// None of the step's requests can go on; the others do.
+// None of the step's requests can go on; the others do. What was drawn before the step failed is told: an answer that
+// ended by it would otherwise never be heard of again.
 void StepLoop::fail(const schedule::Step& step, const Status& status) {
+  for (Drawn& drawn : drawn_)
+    for (Output& output : drawn.outputs) queue(*drawn.request, std::move(output));
   std::vector<schedule::RequestId> ids;
   for (const schedule::Run& run : step.runs) ids.push_back(run.request);
   scheduler_->undo();
