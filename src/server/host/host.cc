@@ -40,6 +40,8 @@ class ProcessHost final : public Host {
   ~ProcessHost() override {
     phase_ = Phase::kStopping;
     server_.reset();  // handlers go before what they use
+    // What is still in a step tells its end to meters of the registry, and would be the last to hold its own executor.
+    for (const std::shared_ptr<LlmModel>& model : llms_) model->drain(0);
   }
 
   Status open() {
@@ -71,6 +73,7 @@ class ProcessHost final : public Host {
     for (const std::string& warning : model->opened().warnings) log_warn("{}", warning);
     NEREID_RETURN_IF_ERROR(add(model));
     watch_model(model);
+    llms_.push_back(model);
     return Status::ok();
   }
 
@@ -147,7 +150,8 @@ class ProcessHost final : public Host {
 
   net::Response health() const {
     if (phase_ == Phase::kReady) {
-      return net::json_response(200, Json{{"status", "ready"}, {"models", model_names()}}.dump());
+      return net::json_response(200, Json{{"status", "ready"}, {"models", model_names()}}.dump(
+                                         -1, ' ', false, Json::error_handler_t::replace));  // names may be paths
     }
     return net::json_response(
         503, Json{{"status", phase_ == Phase::kStopping ? "stopping" : "loading"}, {"reason", why_not()}}.dump());
@@ -198,7 +202,8 @@ class ProcessHost final : public Host {
   std::atomic<Phase> phase_{Phase::kLoading};
   metrics::Registry registry_;
   std::shared_ptr<GrowingModels> models_ = std::make_shared<GrowingModels>();
-  std::unique_ptr<net::Server> server_;  // goes first
+  std::vector<std::shared_ptr<LlmModel>> llms_;  // of those, what load() has opened
+  std::unique_ptr<net::Server> server_;          // goes first
 };
 
 }  // namespace
