@@ -91,7 +91,7 @@ class HttpServer final : public Server {
   int port_ = 0;
   int64_t most_connections_ = 0;
   std::atomic<bool> is_draining_{false};
-  std::atomic<int64_t> connections_{0}, requests_running_{0}, body_bytes_{0}, total_{0}, refused_{0}, refusing_{0};
+  std::atomic<int64_t> connections_{0}, requests_running_{0}, body_bytes_{0}, total_{0}, refused_{0};
   std::unique_ptr<WorkerPool> workers_;
   std::vector<std::unique_ptr<Reactor>> reactors_;
   std::vector<std::unique_ptr<Door>> doors_;

@@ -25,7 +25,10 @@ class TlsTransport final : public Transport {
   TlsTransport(SSL* ssl, int fd) : ssl_(ssl), fd_(fd) {}
   ~TlsTransport() override { SSL_free(ssl_); }
 
-  Io handshake() override { return outcome(SSL_accept(ssl_)); }
+  Io handshake() override {
+    ERR_clear_error();
+    return outcome(SSL_accept(ssl_));
+  }
   Io read(char* bytes, size_t most, size_t* count) override {
     ERR_clear_error();
     return outcome(SSL_read_ex(ssl_, bytes, most, count));
