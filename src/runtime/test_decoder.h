@@ -3,6 +3,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cmath>
 #include <numeric>
 
 #include "runtime/test_program.h"

@@ -4,6 +4,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 #include "llm/sample/sample_testing.h"
 
 namespace nereid::sample {

@@ -3,6 +3,7 @@
 // that hold whatever the pair. What each feature promises is checked in every run that has it.
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <functional>
 
 #include "llm/sample/beam_search.h"

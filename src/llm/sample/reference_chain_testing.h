@@ -3,6 +3,7 @@
 // make_goldens.py is the same in numpy, and goldens_test.cc holds the sampler to it.
 #pragma once
 
+#include <cmath>
 #include <cstdint>
 #include <map>
 #include <span>

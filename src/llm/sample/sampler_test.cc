@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 #include "base/test_allocations.h"
 #include "llm/sample/grammar.h"
 #include "llm/sample/philox.h"

@@ -3,6 +3,7 @@
 // codes differ by one at most (halves), numbers by rounding.
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <random>
 
 #include "graph/evaluate.h"
