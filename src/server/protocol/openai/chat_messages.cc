@@ -2,6 +2,7 @@
 #include "server/protocol/openai/chat_messages.h"
 
 #include <algorithm>
+#include <map>
 
 #include "server/protocol/openai/json_text.h"
 
@@ -104,17 +105,6 @@ Message read_message(Fields& in) {
   return message;
 }
 
-// Templates name the tool whose result they show.
-void name_results(std::vector<Message>* messages) {
-  for (size_t i = 0; i < messages->size(); ++i) {
-    Message& result = (*messages)[i];
-    if (result.role != "tool" || !result.name.empty()) continue;
-    for (size_t k = i; k-- > 0 && result.name.empty();)
-      for (const ToolCall& call : (*messages)[k].tool_calls)
-        if (call.id == result.tool_call_id && !call.id.empty()) result.name = call.name;
-  }
-}
-
 void append_member(std::string* out, std::string_view name, std::string_view value) {
   *out += fmt::format(",\"{}\":", name);
   append_json_string(out, value);
@@ -130,6 +120,16 @@ void append_arguments(std::string* out, const std::string& arguments) {
 }
 
 }  // namespace
+
+void name_results(std::vector<Message>* messages) {
+  std::map<std::string_view, std::string_view> names;  // of the calls so far, by id
+  for (Message& message : *messages) {
+    if (message.role == "tool" && message.name.empty())
+      if (const auto call = names.find(message.tool_call_id); call != names.end()) message.name = call->second;
+    for (const ToolCall& call : message.tool_calls)
+      if (!call.id.empty()) names[call.id] = call.name;
+  }
+}
 
 std::vector<Message> read_messages(Fields& fields) {
   std::vector<Message> messages;

@@ -29,6 +29,9 @@ struct Message {
 // refused.
 std::vector<Message> read_messages(Fields& fields);
 
+// Templates name the tool whose result they show: gives results the name of the latest call before them of their id.
+void name_results(std::vector<Message>* messages);
+
 // The array that ChatInput::messages holds: contents as strings, arguments as objects where they are.
 std::string template_messages(const std::vector<Message>& messages);
 

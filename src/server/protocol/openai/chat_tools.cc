@@ -11,7 +11,6 @@
 namespace nereid::server::openai {
 namespace {
 
-constexpr size_t kMaxTools = 256;
 constexpr size_t kMaxName = 64;  // OpenAI's
 bool is_name(std::string_view name) {
   return !name.empty() && name.size() <= kMaxName && std::all_of(name.begin(), name.end(), [](char c) {

@@ -13,6 +13,8 @@
 
 namespace nereid::server::openai {
 
+constexpr size_t kMaxTools = 256;  // the body is gone through for each
+
 struct Tool {
   std::string name;
   std::string text;        // {"type":"function","function":{...}} as it was sent

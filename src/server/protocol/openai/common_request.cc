@@ -3,6 +3,17 @@
 
 namespace nereid::server::openai {
 
+std::string read_user(Fields& fields) {
+  std::string user = fields.text("user").value_or("");
+  if (user.empty()) user = fields.text("safety_identifier").value_or("");
+  if (user.size() > kMaxUserBytes)
+    fields.fail("user", "string_above_max_length",
+                fmt::format("Invalid 'user': string too long. Expected a string with maximum length {}, but got a "
+                            "string with length {} instead.",
+                            kMaxUserBytes, user.size()));
+  return user;
+}
+
 CommonRequest read_common(Fields& fields, const BodyReader& reader) {
   CommonRequest request;
   request.model = fields.text("model").value_or("");
@@ -23,8 +34,7 @@ CommonRequest read_common(Fields& fields, const BodyReader& reader) {
     request.continuous_usage = in.boolean("continuous_usage_stats").value_or(false);
   }
   request.tokens_as_ids = fields.boolean("return_tokens_as_token_ids").value_or(false);
-  request.user = fields.text("user").value_or("");
-  if (request.user.empty()) request.user = fields.text("safety_identifier").value_or("");
+  request.user = read_user(fields);
   request.priority = static_cast<int32_t>(fields.integer("priority", INT32_MIN, INT32_MAX).value_or(0));
   if (const std::optional<double> seconds = fields.number("timeout", 0, kMaxRequestTimeoutS))
     request.timeout_us = static_cast<int64_t>(*seconds * 1e6);

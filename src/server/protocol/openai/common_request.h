@@ -13,6 +13,7 @@ namespace nereid::server::openai {
 constexpr int64_t kMaxChoices = 128;     // OpenAI's bound of n
 constexpr int64_t kMaxTopLogprobs = 20;  // OpenAI's of chats; vLLM's of completions
 constexpr int64_t kMaxRequestTimeoutS = 86400;
+constexpr size_t kMaxUserBytes = 512;  // remembered for a while, and kept with each of a request's prompts
 
 struct CommonRequest {
   std::string model;  // "": the first there is
@@ -35,5 +36,7 @@ struct BodyReader {
 };
 
 CommonRequest read_common(Fields& fields, const BodyReader& reader);
+// Of "user", or "safety_identifier" as it is called now.
+std::string read_user(Fields& fields);
 
 }  // namespace nereid::server::openai

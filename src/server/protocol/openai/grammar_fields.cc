@@ -10,6 +10,8 @@ namespace {
 
 using sample::GrammarKind;
 
+constexpr size_t kMaxStructures = 256;
+
 // Reads one kind of grammar out of one member.
 struct Reader {
   Fields& fields;
@@ -97,11 +99,19 @@ struct Reader {
     const Json* triggers = in.array("triggers");
     std::string text(raw({std::string_view("response_format")}));
     if (structures && triggers) {
+      // The body is gone through for each.
+      if (structures->size() > kMaxStructures)
+        return in.fail("structures", "array_above_max_length",
+                       fmt::format("Invalid '{}': array too long. Expected an array with maximum length {}, but got an "
+                                   "array with length {} instead.",
+                                   in.path("structures"), kMaxStructures, structures->size()));
       std::string tags;
       for (size_t i = 0; i < structures->size(); ++i) {
+        const std::string_view structure =
+            raw({std::string_view("response_format"), std::string_view("structures"), i});
         const auto part = [&](std::string_view name) {
-          const std::string_view text_of_part =
-              raw({std::string_view("response_format"), std::string_view("structures"), i, name});
+          const std::array<JsonStep, 1> path = {name};
+          const std::string_view text_of_part = raw_value(structure, path);
           return text_of_part.empty() ? std::string_view("\"\"") : text_of_part;
         };
         tags +=

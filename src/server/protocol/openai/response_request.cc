@@ -51,9 +51,6 @@ void read_item(Fields& in, std::vector<Message>* messages) {
   } else if (type == "function_call_output") {
     Message result{.role = "tool", .content = text_of(in, "output")};
     result.tool_call_id = in.required_text("call_id").value_or("");
-    for (const Message& message : *messages)
-      for (const ToolCall& call : message.tool_calls)
-        if (call.id == result.tool_call_id) result.name = call.name;
     messages->push_back(std::move(result));
   } else if (type != "reasoning") {
     in.fail(
@@ -79,11 +76,18 @@ void read_input(Fields& fields, std::vector<Message>* messages) {
     Fields in((*input)[i], fields.error(), path);
     read_item(in, messages);
   }
+  name_results(messages);
 }
 
 // {"type":"function","name":...,"parameters":...}: one level less than those of chats.
 void read_tools(Fields& fields, std::string_view body, ToolSet* set) {
   const Json* list = fields.array("tools");
+  if (list && list->size() > kMaxTools)
+    return fields.fail(
+        "tools", "array_above_max_length",
+        fmt::format("Invalid 'tools': array too long. Expected an array with maximum length {}, but got an array with "
+                    "length {} instead.",
+                    kMaxTools, list->size()));
   static constexpr std::string_view kTypes[] = {"function"};
   for (size_t i = 0; list && i < list->size() && !fields.error()->is_set(); ++i) {
     const std::string path = fmt::format("tools[{}]", i);
@@ -154,7 +158,11 @@ void read_format(Fields& fields, std::string_view body, CommonRequest* common) {
 std::string raw_member(std::string_view body, std::string_view name, std::string_view fallback) {
   const std::array<JsonStep, 1> path = {name};
   const std::string_view found = raw_value(body, path);
-  return std::string(found.empty() ? fallback : found);
+  std::string text(found.empty() ? fallback : found);
+  // Between values only (a string has none), and a line end would end an event's data.
+  std::replace_if(
+      text.begin(), text.end(), [](char c) { return c == '\n' || c == '\r'; }, ' ');
+  return text;
 }
 
 }  // namespace
@@ -166,7 +174,7 @@ ResponseRequest read_response(const Json& body, const BodyReader& reader, FirstE
   chat.common.model = fields.text("model").value_or("");
   chat.common.params = read_sampling(fields, reader.random_seed);
   chat.common.stream = fields.boolean("stream").value_or(false);
-  chat.common.user = fields.text("user").value_or("");
+  chat.common.user = read_user(fields);
   if (const std::optional<std::string> instructions = fields.text("instructions"))
     chat.messages.push_back({.role = "system", .content = *instructions});
   read_input(fields, &chat.messages);
@@ -185,8 +193,8 @@ ResponseRequest read_response(const Json& body, const BodyReader& reader, FirstE
   if (fields.boolean("background").value_or(false))
     fields.fail("background", "unsupported_parameter",
                 "Responses are not stored here, so none runs in the background.");
-  fields.ignore({"store", "include", "truncation", "reasoning", "metadata", "service_tier", "safety_identifier",
-                 "prompt_cache_key", "prompt_cache_retention", "max_tool_calls", "top_logprobs", "stream_options"});
+  fields.ignore({"store", "include", "truncation", "reasoning", "metadata", "service_tier", "prompt_cache_key",
+                 "prompt_cache_retention", "max_tool_calls", "top_logprobs", "stream_options"});
   check_sampling(chat.common.params, fields);
   fields.log_unknown("/v1/responses");
   request.instructions = raw_member(reader.body, "instructions", "null");
