@@ -200,13 +200,18 @@ class LoadRunner {
       return;
     }
     if (const Json* error = json_find(*event, "error")) {
-      f->error = fmt::format("the stream ended with an error: {}", json_string_or(*error, "message", "").value());
+      const Result<std::string> message = json_string_or(*error, "message", "");
+      f->error = fmt::format("the stream ended with an error: {}",
+                             message.is_ok() ? *message : error->dump(-1, ' ', false, Json::error_handler_t::replace));
       return;
     }
     const Json* usage = json_find(*event, "usage");
     if (usage == nullptr) return;
-    f->prompt_tokens = json_int_or(*usage, "prompt_tokens", f->prompt_tokens).value();
-    f->answer_tokens = json_int_or(*usage, "completion_tokens", f->answer_tokens).value();
+    // Whatever else a server writes there counts nothing.
+    const Result<int64_t> prompt = json_int_or(*usage, "prompt_tokens", f->prompt_tokens);
+    const Result<int64_t> answer = json_int_or(*usage, "completion_tokens", f->answer_tokens);
+    if (prompt.is_ok()) f->prompt_tokens = *prompt;
+    if (answer.is_ok()) f->answer_tokens = *answer;
   }
 
   const LoadOptions& o_;
