@@ -91,6 +91,8 @@ Status check_texts(std::string_view name, const std::vector<std::string>& texts,
 }
 
 Status check_tokens(std::string_view name, const std::vector<int32_t>& tokens) {
+  if (tokens.size() > kMaxTokenIds)
+    return invalid_argument("at most {} {} are allowed, found {}.", kMaxTokenIds, name, tokens.size());
   for (int32_t token : tokens) {
     if (token < 0) return invalid_argument("{} names the token {}; ids start at 0.", name, token);
   }
@@ -141,6 +143,8 @@ Status SamplingParams::validate() const {
       return invalid_argument("the logit_bias of token {} must be a number or -inf, found {}.", token, bias);
     }
   }
+  if (logit_bias.size() > kMaxTokenIds)
+    return invalid_argument("at most {} entries of logit_bias are allowed, found {}.", kMaxTokenIds, logit_bias.size());
   if (stop.size() > kMaxStops)
     return invalid_argument("at most {} stop texts are allowed, found {}.", kMaxStops, stop.size());
   for (const std::string& text : stop) {
@@ -150,6 +154,10 @@ Status SamplingParams::validate() const {
   }
   NEREID_RETURN_IF_ERROR(check_texts("bad_words", bad_words, kMaxBadWords));
   NEREID_RETURN_IF_ERROR(check_texts("dry_sequence_breakers", dry_sequence_breakers, kMaxBreakers));
+  for (const std::string& text : dry_sequence_breakers)
+    if (text.size() > kMaxBreakerBytes)
+      return invalid_argument("one of the dry_sequence_breakers has {} bytes; at most {} are allowed.", text.size(),
+                              kMaxBreakerBytes);
   NEREID_RETURN_IF_ERROR(check_tokens("stop_token_ids", stop_token_ids));
   NEREID_RETURN_IF_ERROR(check_tokens("allowed_token_ids", allowed_token_ids));
   if (bad_token_ids.size() > kMaxBadWords)

@@ -59,6 +59,16 @@ TEST(SamplingParams, what_no_table_bounds_is_checked_too) {
   EXPECT_FALSE(params.validate().is_ok());
   params.logit_bias = {{1, -std::numeric_limits<float>::infinity()}};
   EXPECT_TRUE(params.validate().is_ok());
+  params.logit_bias.clear();
+  for (int32_t token = 0; token <= static_cast<int32_t>(kMaxTokenIds); ++token) params.logit_bias[token] = 1;
+  EXPECT_THAT(params.validate().message(), HasSubstr("at most 4096 entries of logit_bias"));
+  params = {};
+  params.allowed_token_ids.assign(kMaxTokenIds + 1, 1);
+  EXPECT_FALSE(params.validate().is_ok());
+  params = {};
+  params.dry_sequence_breakers = {std::string(kMaxBreakerBytes + 1, 'x')};
+  EXPECT_FALSE(params.validate().is_ok());
+  params = {};
   params.min_tokens = 5;
   params.max_tokens = 4;
   EXPECT_THAT(params.validate().message(), HasSubstr("min_tokens is 5"));

@@ -92,6 +92,12 @@ CompletionRequest read_completion(const Json& body, const BodyReader& reader, Fi
         fmt::format("{} prompts with {} answers each are more than the {} answers that one request may ask for.",
                     request.prompts.size(), request.best_of, kMaxPrompts));
   }
+  constexpr size_t kMaxGrammarBytes = size_t{16} << 20;  // each prompt has a copy
+  if (common.params.grammar.text.size() * request.prompts.size() > kMaxGrammarBytes) {
+    fields.fail(common.grammar_param, "invalid_value",
+                fmt::format("A grammar of {} bytes for each of {} prompts is too much; send them in several requests.",
+                            common.params.grammar.text.size(), request.prompts.size()));
+  }
   if (request.suffix && request.echo)
     fields.fail("suffix", "invalid_value", "'echo' cannot be used together with 'suffix'.");
   request.add_special_tokens = fields.boolean("add_special_tokens").value_or(true);
