@@ -29,7 +29,9 @@ class Served:
         self.folder = tempfile.TemporaryDirectory(prefix="nereid-e2e-")
         environment = {k: v for k, v in os.environ.items() if not k.startswith("NEREID_") and not k.lower().endswith("_proxy")}
         environment.update(NEREID_CACHE_DIR=self.folder.name, NO_COLOR="1")
-        self.process = subprocess.Popen([PROGRAM, "serve", str(SMOLLM2), "--served-model-name", MODEL, "--port", "0", "--threads", "1", *options],
+        threads = () if "--threads" in options else ("--threads", "1")
+        self.process = subprocess.Popen([PROGRAM, "serve", str(SMOLLM2), "--served-model-name", MODEL, "--port", "0",
+                                         *threads, *options],
                                         stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment)
         self.said = []
         self.url = None
