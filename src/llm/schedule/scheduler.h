@@ -36,7 +36,7 @@ struct SchedulerOptions {
   int32_t prompt_tokens_beside = 128;
   // ... and no more than what keeps it within so many times a step without them, by what steps have taken so far; but
   // always a page, and more, the longer other prompts wait behind the one at hand. 1 or less: whatever it takes.
-  double stretch = 2.5;
+  double stretch = 2.2;
   int32_t max_queue = 1024;  // requests that wait; one more is refused
   Policy policy = Policy::kMaxUtilization;
   int64_t level_us = 1'000'000;  // of waiting that lift a request one level of priority
