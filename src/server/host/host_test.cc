@@ -66,7 +66,8 @@ TEST(Host, answers_and_counts) {
   ask(*host, "BREW /coffee HTTP/1.1\r\nHost: x\r\n\r\n");
   const std::string seen = ask(*host, get("/metrics"));
   EXPECT_THAT(seen, HasSubstr("nereid_build_info{version=\"9.9\"} 1\n"));
-  EXPECT_THAT(seen, HasSubstr("nereid_http_requests_total{endpoint=\"/v1/completions\",method=\"POST\",status=\"200\"} 1\n"));
+  EXPECT_THAT(seen,
+              HasSubstr("nereid_http_requests_total{endpoint=\"/v1/completions\",method=\"POST\",status=\"200\"} 1\n"));
   EXPECT_THAT(seen, HasSubstr("nereid_http_requests_total{endpoint=\"none\",method=\"other\",status=\"404\"} 1\n"));
   EXPECT_THAT(seen, HasSubstr("nereid_requests_total{model=\"test-model\",outcome=\"stop\"} 1\n"));
   EXPECT_THAT(seen, HasSubstr("nereid_time_to_first_token_seconds_count{model=\"test-model\"} 1\n"));
@@ -100,10 +101,12 @@ TEST(MeteredModel, counts_tokens_and_outcomes_of_every_choice) {
   request.params.max_tokens = 50;
   int ended = 0;
   int64_t tokens = 0;
-  ASSERT_TRUE(model->generate(request, [&](TextOutput&& o) {
-                     ended += o.is_last;
-                     tokens += o.is_last ? o.answer_tokens : 0;
-                   })
+  ASSERT_TRUE(model
+                  ->generate(request,
+                             [&](TextOutput&& o) {
+                               ended += o.is_last;
+                               tokens += o.is_last ? o.answer_tokens : 0;
+                             })
                   .is_ok());
   EXPECT_EQ(ended, 2);
   EXPECT_EQ(registry.counter(metrics::Metric::kAnswerTokens, {"test-model"}).value(), tokens);
