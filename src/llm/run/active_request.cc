@@ -2,7 +2,6 @@
 #include "llm/run/active_request.h"
 
 #include <algorithm>
-#include <cmath>
 #include <limits>
 
 #include "llm/run/generate.h"
@@ -27,21 +26,6 @@ Status check(const Request& r, const LanguageModel& model) {
         "{} choices of {} beams were asked for; expected no more choices than beams, and at most {}", r.choices,
         r.params.beam_width, model.max_sequences());
   return Status::ok();
-}
-
-sample::SampleResult logprob_of(int32_t token, std::span<const float> logits, int32_t top) {
-  const double total = sample::log_sum_exp(logits);
-  const auto logprob = [&](float logit) {
-    if (std::isinf(total)) return logit == total ? 0.0F : -std::numeric_limits<float>::infinity();
-    return static_cast<float>(logit - total);
-  };
-  sample::SampleResult result{.token = token, .logprob = logprob(logits[static_cast<size_t>(token)]), .top = {}};
-  if (top <= 0) return result;
-  std::vector<float> scratch;
-  std::vector<sample::Candidate> best;
-  sample::select_top(logits, static_cast<size_t>(top), &scratch, &best);
-  for (const sample::Candidate& c : best) result.top.push_back({c.token, logprob(c.logit)});
-  return result;
 }
 
 }  // namespace
@@ -100,8 +84,11 @@ std::vector<Output> ActiveRequest::best_answers() {
 }
 
 void ActiveRequest::take_prompt_logits(int64_t position, std::span<const float> logits) {
-  prompt[static_cast<size_t>(position)] =
-      logprob_of(request.prompt[static_cast<size_t>(position) + 1], logits, request.params.logprobs);
+  sample::SampleResult& result = prompt[static_cast<size_t>(position)];
+  result.token = request.prompt[static_cast<size_t>(position) + 1];
+  std::vector<float> scratch;
+  std::vector<sample::Candidate> best;
+  sample::add_logprobs(logits, request.params.logprobs, &scratch, &best, &result);
 }
 
 }  // namespace nereid::llm

@@ -161,19 +161,24 @@ int32_t Sampler::draw_any(std::span<const float> logits, float best, double u) {
   return static_cast<int32_t>(place_of(weights, u * sum_of(weights)));
 }
 
+void add_logprobs(std::span<const float> logits, int32_t count, std::vector<float>* scratch,
+                  std::vector<Candidate>* best, SampleResult* result) {
+  const double total = log_sum_exp(logits);
+  const auto logprob = [&](float logit) {
+    if (std::isinf(total)) return logit == total ? 0.0F : -std::numeric_limits<float>::infinity();
+    return static_cast<float>(logit - total);
+  };
+  result->logprob = logprob(logits[static_cast<size_t>(result->token)]);
+  if (count <= 0) return;
+  select_top(logits, static_cast<size_t>(count), scratch, best);
+  for (const Candidate& c : *best) result->top.push_back({c.token, logprob(c.logit)});
+}
+
 SampleResult Sampler::finish(int32_t token, std::span<const float> raw) {
   SampleResult result{token, 0, {}};
   ++state_.step;
   if (!wants_logprobs()) return result;
-  const double total = log_sum_exp(raw);
-  auto logprob = [&](float logit) {
-    if (std::isinf(total)) return logit == total ? 0.0F : -std::numeric_limits<float>::infinity();
-    return static_cast<float>(logit - total);
-  };
-  result.logprob = logprob(raw[static_cast<size_t>(token)]);
-  if (params_.logprobs <= 0) return result;
-  select_top(raw, static_cast<size_t>(params_.logprobs), &maxima_, &candidates_.items);
-  for (const Candidate& c : candidates_.items) result.top.push_back({c.token, logprob(c.logit)});
+  add_logprobs(raw, params_.logprobs, &maxima_, &candidates_.items, &result);
   return result;
 }
 

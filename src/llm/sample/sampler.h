@@ -43,6 +43,11 @@ struct SamplerState {
   float mirostat_mu = 0;  // the bound on surprise, in bits
 };
 
+// The log-probability of result's token, and the `count` likeliest tokens with theirs, best first. `scratch` and `best`
+// keep their memory for the next call.
+void add_logprobs(std::span<const float> logits, int32_t count, std::vector<float>* scratch,
+                  std::vector<Candidate>* best, SampleResult* result);
+
 class Sampler {
  public:
   // `end_tokens` end the text: what min_tokens and ignore_eos hold back, with params.stop_token_ids. Errors:

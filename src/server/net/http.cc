@@ -1,34 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "server/net/http.h"
 
-#include <strings.h>
-
 #include <algorithm>
 
 #include "base/json.h"
+#include "server/net/ascii.h"
 #include "server/net/endpoint.h"
 
 namespace nereid::server::net {
-namespace {
-
-bool same_name(std::string_view a, std::string_view b) {
-  return a.size() == b.size() && ::strncasecmp(a.data(), b.data(), a.size()) == 0;
-}
-
-}  // namespace
 
 std::string_view Headers::get(std::string_view name) const {
   for (const Entry& e : entries_)
-    if (same_name(e.first, name)) return e.second;
+    if (equals_ignoring_case(e.first, name)) return e.second;
   return {};
 }
 
 bool Headers::has(std::string_view name) const {
-  return std::any_of(entries_.begin(), entries_.end(), [&](const Entry& e) { return same_name(e.first, name); });
+  return std::any_of(entries_.begin(), entries_.end(),
+                     [&](const Entry& e) { return equals_ignoring_case(e.first, name); });
 }
 
 void Headers::set(std::string name, std::string value) {
-  std::erase_if(entries_, [&](const Entry& e) { return same_name(e.first, name); });
+  std::erase_if(entries_, [&](const Entry& e) { return equals_ignoring_case(e.first, name); });
   add(std::move(name), std::move(value));
 }
 

@@ -1,18 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // The decoding of paths and queries (RFC 3986, and the '+' of HTML forms).
+#include "server/net/ascii.h"
 #include "server/net/request_parser.h"
 
 namespace nereid::server::net {
-namespace {
-
-int hex_digit(char c) {
-  if (c >= '0' && c <= '9') return c - '0';
-  const char lower = static_cast<char>(c | 0x20);
-  return lower >= 'a' && lower <= 'f' ? lower - 'a' + 10 : -1;
-}
-
-}  // namespace
-
 bool decode_percent(std::string_view text, bool is_query, std::string* decoded) {
   decoded->clear();
   for (size_t i = 0; i < text.size(); ++i) {

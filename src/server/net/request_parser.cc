@@ -9,6 +9,7 @@
 #include <optional>
 
 #include "base/clock.h"
+#include "server/net/ascii.h"
 #include "server/net/chunk_decoder.h"
 
 namespace nereid::server::net {
@@ -26,10 +27,6 @@ std::string_view view(boost::beast::string_view s) {
 bool is_token_character(char c) {
   return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') ||
          std::string_view("!#$%&'*+-.^_`|~").find(c) != std::string_view::npos;
-}
-
-bool equals_ignoring_case(std::string_view a, std::string_view b) {
-  return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](char x, char y) { return (x | 0x20) == (y | 0x20); });
 }
 
 // The target's path and query: "/a?b", or "http://host/a?b" as proxies are asked.
