@@ -35,6 +35,13 @@ Result<TensorType> quantized_layer_type(const InferContext& ctx, const ShapeRule
   NEREID_RETURN_IF_ERROR(check_pair(rule, kQSumScale, kQSumZero, true));
   NEREID_RETURN_IF_ERROR(check_pair(rule, kQYScale, kQYZero, true));
   NEREID_RETURN_IF_ERROR(check_pair(rule, kQResidualScale, kQResidualZero, true));
+  if (rule.has(kQMap)) {
+    const TensorType& map = rule.type(kQMap);
+    if (!rule.has(kQYZero) || rule.type(kQYZero).dtype != DType::u8)
+      return invalid_argument("{} is a map of codes, but the result's codes are no u8", rule.describe(kQMap));
+    if (map.dtype != DType::u8 || map.shape.rank() != 1 || !merge(map.shape[0], Dim(256)))
+      return invalid_argument("{} should be u8[256]", rule.describe(kQMap));
+  }
   if (rule.has(kQXZero) && rule.type(kQXZero).dtype != rule.type(kQX).dtype)
     return invalid_argument("{} and {} should have one element type", rule.describe(kQX), rule.describe(kQXZero));
   const Dim columns = shape[shape.rank() - 1];
@@ -90,6 +97,7 @@ Status finish_quantized_layer(const EvalContext& ctx, Elements<double>& sums) {
   const double sum_scale = number(in[kQSumScale], 0), sum_zero = number(in[kQSumZero], 0);
   const bool stored_as_codes = in[kQYScale].data != nullptr;
   const double y_scale = number(in[kQYScale], 1), y_zero = number(in[kQYZero], 0);
+  const Elements<double> map = optional(kQMap);
   for (int64_t i = 0; i < sums.size(); ++i) {
     const int64_t column = i % columns;
     const double factor = static_cast<double>(x_scale * w_scale[w_scale.size() == 1 ? 0 : column]);
@@ -101,6 +109,7 @@ Status finish_quantized_layer(const EvalContext& ctx, Elements<double>& sums) {
     if (residual.size() > 0) v += (residual[i] - r_zero) * r_scale;
     if (!last) v = act_scale * act->function(v, alpha, beta) + act_shift;
     sums[i] = stored_as_codes ? quantize(y.dtype, v / y_scale, y_zero) : v;
+    if (map.size() > 0) sums[i] = map[static_cast<int64_t>(sums[i])];
   }
   return store<double>(y, sums);
 }

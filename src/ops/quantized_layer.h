@@ -8,6 +8,8 @@
 // m rounds to the numbers that codes of sum_scale and sum_zero stand for, where these are given: a network that
 // quantises a layer's result before it adds the residual. r is the residual, or (residual - residual_zero) *
 // residual_scale. Without y_scale the result is f32; with it, round(y / y_scale) + y_zero in the type of y_zero.
+// Where that is u8, each code may be looked up in `map`, u8[256]: what follows the layer code by code, quantising again
+// included.
 #pragma once
 
 #include "ops/epilogue.h"
@@ -33,6 +35,7 @@ enum QuantizedLayerInput : size_t {
   kQSumZero,
   kQYScale,
   kQYZero,
+  kQMap,
   kQInputs
 };
 
@@ -48,7 +51,8 @@ inline constexpr ArgSpec kQuantizedLayerInputs[kQInputs] = {{.name = "x"},
                                                             {.name = "sum_scale", .optional = true},
                                                             {.name = "sum_zero", .optional = true},
                                                             {.name = "y_scale", .optional = true},
-                                                            {.name = "y_zero", .optional = true}};
+                                                            {.name = "y_zero", .optional = true},
+                                                            {.name = "map", .optional = true}};
 
 // The result's type, whose shape is `shape` (columns last), once all that is not x, w and attributes of windows fits.
 Result<TensorType> quantized_layer_type(const InferContext& ctx, const ShapeRule& rule, Shape shape);

@@ -22,7 +22,7 @@ const std::vector<Tensor> kProduct = {u8({1, 2}, {3, 0}), i8({2, 2}, {1, 2, 3, 4
                                       u8({}, {1})};
 
 std::vector<Tensor> with(std::vector<Tensor> inputs, std::initializer_list<std::pair<size_t, Tensor>> more) {
-  inputs.resize(13, absent());
+  inputs.resize(14, absent());
   for (const auto& [i, t] : more) inputs[i] = t;
   return inputs;
 }
@@ -54,6 +54,18 @@ TEST(DenseQ, gives_codes_that_saturate) {
               near({7, 255}));
   EXPECT_THAT(numbers_of("dense_q", with(kProduct, {{11, scalar(1)}, {12, i8({}, {-3})}})),
               near({-3, -3}));  // -0.5: even
+}
+
+TEST(DenseQ, looks_its_codes_up) {
+  std::vector<double> map(256);
+  for (size_t i = 0; i < 256; ++i) map[i] = static_cast<double>(255 - i);
+  const auto mapped = [&](Tensor zero) {
+    return with(kProduct, {{5, f32({2}, {0, 1000})}, {11, scalar(0.25)}, {12, std::move(zero)}, {13, u8({256}, map)}});
+  };
+  EXPECT_THAT(numbers_of("dense_q", mapped(u8({}, {9}))), near({255 - 7, 0}));
+  EXPECT_THAT(refusal("dense_q", mapped(i8({}, {9}))), HasSubstr("are no u8"));
+  EXPECT_THAT(refusal("dense_q", with(kProduct, {{11, scalar(1)}, {12, u8({}, {9})}, {13, u8({2}, {0, 1})}})),
+              HasSubstr("should be u8[256]"));
 }
 
 TEST(DenseQ, refuses_what_does_not_fit) {

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // lower_quantized: a layer whose operands are dequantised right before it multiplies their codes: dense_q, conv_last_q.
 // What follows goes in where it can: quantising again, and in networks that quantise a layer's result before they add
-// to it, that rounding, the sum and its activation.
+// to it, that rounding, the sum and its activation; in networks that quantise before the activation and after it, all
+// of that as a table of codes.
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 #include "ops/quantized_layer.h"
 #include "passes/elementwise.h"
@@ -172,6 +174,65 @@ void take_sum(Edit& edit, NodeId id, Lowered& layer) {
   layer.at = act_id;
 }
 
+// What is done to the layer's codes one by one before they are quantised again: its nodes on all 256 codes make a
+// table, which fold_dequantized computes. Nodes of one operand that changes; the others are single constants.
+struct CodeChain {
+  std::vector<std::pair<NodeId, size_t>> nodes;  // with the operand that changes
+  ValueId result;                                // of the last one, codes again
+};
+std::optional<CodeChain> code_chain(const Edit& edit, ValueId codes) {
+  constexpr size_t kMostNodes = 8;
+  const graph::Graph& g = edit.graph();
+  const Shape& shape = edit.type(codes).shape;
+  CodeChain chain;
+  for (ValueId v = codes; chain.nodes.size() < kMostNodes && edit.single_use(v);) {
+    const NodeId id = g.users(v)[0];
+    const Node& node = g.node(id);
+    if (node.outputs.size() != 1 || std::ranges::count(node.inputs, v) != 1) return std::nullopt;
+    const auto at = static_cast<size_t>(std::ranges::find(node.inputs, v) - node.inputs.begin());
+    for (size_t i = 0; i < node.inputs.size(); ++i)
+      if (i != at && node.inputs[i].valid() && (!edit.scalar(node.inputs[i]) || edit.rank(node.inputs[i]) > 1))
+        return std::nullopt;
+    const ValueId y = node.outputs[0];
+    if (!edit.is_ranked(y) || !same_shape(edit.type(y).shape, shape)) return std::nullopt;
+    if (chain.nodes.empty()) {
+      const auto real = dequantised(edit, y);
+      if (!real || at != 0 || !grid_of(edit, *real)) return std::nullopt;
+    } else if (const auto next = quantised(edit, node)) {
+      if (!grid_of(edit, *next) || edit.type(next->codes).dtype != DType::u8) return std::nullopt;
+      chain.nodes.emplace_back(id, at);
+      chain.result = y;
+      return chain;
+    } else if (!is_elementwise(node.op->name)) {
+      return std::nullopt;
+    }
+    chain.nodes.emplace_back(id, at);
+    v = y;
+  }
+  return std::nullopt;
+}
+
+Status take_map(Edit& edit, Lowered& layer) {
+  if (edit.type(layer.result).dtype != DType::u8) return Status::ok();
+  const auto chain = code_chain(edit, layer.result);
+  if (!chain) return Status::ok();
+  std::vector<double> all(256);
+  std::iota(all.begin(), all.end(), 0);
+  const NodeId last = chain->nodes.back().first;
+  const std::string name = edit.value(chain->result).name;
+  ValueId table = edit.constant(name + ".codes", DType::u8, {256}, all);
+  for (const auto& [id, at] : chain->nodes) {
+    const Node node = edit.graph().node(id);
+    std::vector<ValueId> inputs = node.inputs;
+    inputs[at] = table;
+    NEREID_TRY(table, edit.insert(last, node.op->name, std::move(inputs), node.attrs, name + ".map"));
+  }
+  layer.inputs[kQMap] = table;
+  layer.result = chain->result;
+  layer.at = last;
+  return Status::ok();
+}
+
 Result<ValueId> lower(Edit& edit, NodeId id) {
   NEREID_TRY(Lowered layer, lowered(edit, id));
   if (const ValueId r = edit.graph().node(id).inputs[kResidual]; r.valid()) take_residual(edit, layer, r);
@@ -182,6 +243,7 @@ Result<ValueId> lower(Edit& edit, NodeId id) {
     layer.inputs[kQYZero] = zero_of(edit, *codes);
     layer.result = codes->codes;
     layer.at = quantiser;
+    NEREID_RETURN_IF_ERROR(take_map(edit, layer));
   }
   NEREID_TRY(const ValueId y, edit.insert(layer.at, layer.op, layer.inputs, layer.attrs));
   NEREID_RETURN_IF_ERROR(edit.replace(layer.result, y));

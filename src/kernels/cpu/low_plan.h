@@ -45,7 +45,7 @@ constexpr int64_t low_channels(const ConvShape& s, LowType x) {
 
 // Depthwise convolutions of codes that low_depthwise_quads.cc does. Weights of 64 channels: 64 sums of a channel's
 // weights, then for each row of taps, and for a result and its right neighbour, 64 quads in the order of interleaved
-// channels (simd/README.md).
+// channels (simd/README.md). A block of at most 32 channels has them twice, for two results in one.
 constexpr bool low_is_quads(const ConvShape& s, LowType x) {
   return low_is_int8(x) && low_conv_is_depthwise(s) && s.kernel_h == 3 && s.kernel_w == 3 && s.dilation_h == 1 &&
          s.dilation_w == 1 && s.stride_w <= 2;
@@ -60,6 +60,8 @@ constexpr LowWay low_conv_way(const ConvShape& s, LowType x) {
   // Segments must be whole steps; channels too few make steps of mostly padding.
   if (channels % low_depth(x) != 0) return LowWay::kGathered;
   const bool as_is = x == LowType::kBF16 || x == LowType::kU8;
+  // Rows of small images fill a tile badly, and every tile reads all weights: pixels of several rows share one.
+  if (s.out_w < 12 && s.out_h > 1 && conv_way(s) != ConvWay::kPlain) return LowWay::kGathered;
   switch (conv_way(s)) {
     case ConvWay::kPlain:
       return as_is ? LowWay::kPlain : LowWay::kGathered;

@@ -80,9 +80,11 @@ void pack_quads(const ConvShape& s, const int8_t* taps, std::byte* packed) {
     auto* sums = reinterpret_cast<int32_t*>(packed);
     auto* quads = reinterpret_cast<int8_t*>(packed + 256);
     std::memset(packed, 0, kQuadBlockBytes);
-    for (int64_t c = 0; c < 64 && block * 64 + c < s.in_c; ++c) {
+    const int64_t left = s.in_c - block * 64, distance = left > 32 ? 64 : 32;
+    for (int64_t c = 0; c < 64; ++c) {
+      if (c % distance >= left) continue;
       const int64_t at = c / 4 % 4 * 16 + c / 16 * 4 + c % 4;
-      const int8_t* w = taps + (block * 64 + c) * 9;
+      const int8_t* w = taps + (block * 64 + c % distance) * 9;
       for (int64_t t = 0; t < 9; ++t) {
         sums[at] += w[t];
         const int64_t row = t / 3, j = t % 3;

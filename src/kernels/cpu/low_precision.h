@@ -22,6 +22,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "base/cpu_info.h"
 #include "base/thread_pool.h"
 #include "kernels/cpu/conv.h"
 #include "kernels/cpu/epilogue.h"
@@ -42,6 +43,11 @@ constexpr int64_t low_depth(LowType a) {
 }
 
 // What is done to the sums; strides in elements.
+// Puts map[code] in the place of each code of rows x columns; strides in bytes.
+using MapCodes = void (*)(const uint8_t* map, std::byte* y, int64_t stride, int64_t rows, int64_t columns);
+// The fastest of an instruction set on this machine.
+MapCodes map_codes_of(Isa isa);
+
 struct LowEpilogue {
   const float* scale = nullptr;            // [n], int8 only
   const int32_t* column_offset = nullptr;  // [n], int8 only; null: a_zero is 0 (and a is u8)
@@ -62,6 +68,9 @@ struct LowEpilogue {
   LowType y_type = LowType::kF32;
   float y_inverse_scale = 1;
   int32_t y_zero = 0;
+  // Where a network quantises twice: what each u8 code becomes in the end, [256].
+  const uint8_t* map = nullptr;
+  MapCodes map_codes = nullptr;
 };
 
 struct LowGemmParams {

@@ -108,6 +108,23 @@ Weights make_weights(LowType a, int64_t n, uint32_t seed) {
   return w;
 }
 
+// Where codes are looked up they are those that y has without it, looked up; gaps between rows stay as they are.
+template <typename Params>
+void expect_mapped(void (*kernel)(const Params&, Worker&), Params p, void* Params::*result,
+                   const std::vector<std::byte>& y, int64_t columns, int64_t stride, Isa isa, int threads) {
+  std::vector<uint8_t> map(256);
+  for (size_t i = 0; i < map.size(); ++i) map[i] = static_cast<uint8_t>(i * 77 + 31);
+  std::vector<std::byte> mapped(y.size(), std::byte{7});
+  p.*result = mapped.data();
+  p.epilogue.map = map.data();
+  p.epilogue.map_codes = map_codes_of(isa);
+  testing::run_kernel(kernel, p, threads);
+  for (size_t i = 0; i < y.size(); ++i) {
+    const bool gap = static_cast<int64_t>(i) % stride >= columns;
+    ASSERT_EQ(mapped[i], gap ? y[i] : std::byte{map[static_cast<uint8_t>(y[i])]}) << isa_name(isa) << " at " << i;
+  }
+}
+
 struct GemmCase {
   LowType a, y;
   int64_t m, n, k;
@@ -161,6 +178,8 @@ std::vector<std::byte> check_gemm(const GemmCase& c, Isa isa, int threads) {
   Buffer scratch = Buffer::allocate(static_cast<size_t>(low_gemm_scratch_bytes(p, threads))).value();
   p.scratch = scratch.data();
   testing::run_kernel(isa_kernels(isa).low_gemm, p, threads);
+  if (c.y == LowType::kU8)
+    expect_mapped(isa_kernels(isa).low_gemm, p, &LowGemmParams::c, y, c.n, c.n + gap, isa, threads);
   for (int64_t i = 0; i < c.m; ++i)
     for (int64_t j = 0; j < c.n + gap; ++j) {
       const int64_t to = i * (c.n + gap) + j;
@@ -296,6 +315,8 @@ void check_conv(ConvShape s, LowType x_type, LowType y_type, int64_t gap, Isa is
   Buffer scratch = Buffer::allocate(static_cast<size_t>(low_conv_scratch_bytes(s, x_type, threads) + 64)).value();
   p.scratch = scratch.data();
   testing::run_kernel(isa_kernels(isa).low_conv, p, threads);
+  if (y_type == LowType::kU8)
+    expect_mapped(isa_kernels(isa).low_conv, p, &LowConvParams::y, y, s.out_c, y_stride, isa, threads);
   for (int64_t n = 0; n < s.batch; ++n)
     for (int64_t oh = 0; oh < s.out_h; ++oh)
       for (int64_t ow = 0; ow < s.out_w; ++ow)
@@ -327,7 +348,7 @@ void check_conv(ConvShape s, LowType x_type, LowType y_type, int64_t gap, Isa is
 TEST(LowConv, agrees_with_the_plain_loop) {
   for (Isa isa : isas_here())
     for (LowType x : kTypes)
-      for (int64_t width : {7, 13})
+      for (int64_t width : {7, 13, 27})
         for (int64_t channels : {3, 16, 36})
           for (int64_t kernel : {1, 3})
             for (int64_t stride : {1, 2})

@@ -69,7 +69,7 @@ T number(const NetBinder& binder, graph::ValueId id, T absent) {
 
 // Of all scales and zero points but those of x.
 Status expect_known(const NetBinder& binder, const graph::Node& node) {
-  for (size_t i : {kQWScale, kQResidualScale, kQResidualZero, kQSumScale, kQSumZero, kQYScale, kQYZero})
+  for (size_t i : {kQWScale, kQResidualScale, kQResidualZero, kQSumScale, kQSumZero, kQYScale, kQYZero, kQMap})
     if (node.inputs[i].valid() && binder.known(node.inputs[i]) == nullptr)
       return unsupported("{} is not known before a run", kQuantizedLayerInputs[i].name);
   return Status::ok();
@@ -108,6 +108,10 @@ Status bind_epilogue(NetBinder& binder, const graph::Node& node, QuantizedStep<P
   NEREID_TRY(e.y_type, low_type_of(binder, node.outputs[0]));
   e.y_inverse_scale = 1 / number(binder, in[kQYScale], 1.0f);
   e.y_zero = number(binder, in[kQYZero], 0);
+  if (in[kQMap].valid()) {
+    binder.point(in[kQMap], &e.map);
+    e.map_codes = kernels::map_codes_of(binder.kernels().isa);
+  }
 
   const Elements<float> w_scale = load<float>({binder.known(in[kQWScale]), DType::f32, binder.sizes(in[kQWScale])});
   for (int64_t j = 0; j < columns; ++j) step.scale.push_back(w_scale[w_scale.size() == 1 ? 0 : j]);

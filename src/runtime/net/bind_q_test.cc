@@ -127,6 +127,29 @@ TEST(Quantised, products_add_residuals_of_codes_after_their_own_rounding) {
                       last));
 }
 
+// The residual is read where the result is written, and nobody reads it later.
+TEST(Quantised, results_may_take_their_residuals_place_and_codes_are_looked_up) {
+  std::string map;
+  for (int i = 0; i < 256; ++i) map += fmt::format("{}{}", i ? ", " : "", i < 90 ? 90 : i > 200 ? 200 : i);
+  check(fmt::format(R"(graph main {{
+    input %x: u8[2, 9, 14, 12]
+    const %w: i8[40, 12, 1, 1]
+    const %v: i8[12, 40, 3, 3]
+    const %d: i8[40, 1, 3, 3]
+    const %s: f32[] = [0.003]
+    const %z: u8[] = [100]
+    const %ws: f32[1] = [0.3]
+    const %t: f32[] = [0.9]
+    const %m: u8[256] = [{}]
+    %a = conv_last_q(%x, %w, %s, %ws, %z, _, _, _, _, _, _, %t, %z, %m)
+    %b = conv_last_q(%a, %v, %s, %ws, %z, _, _, _, _, _, _, %t, %z) {{pads=[1, 1, 1, 1], activation="relu"}}
+    %c = conv_last_q(%b, %w, %s, %ws, %z, _, %a, %t, %z, %t, %z, %t, %z, %m)
+    %y = conv_last_q(%c, %d, %s, %ws, %z, _, _, _, _, _, _, %t, %z, %m) {{group=40, pads=[1, 1, 1, 1]}}
+    output %y
+  }})",
+                    map));
+}
+
 TEST(Quantised, scales_may_be_known_only_in_a_run) {
   check(R"(graph main {
     input %x: f32[5, 24]

@@ -11,6 +11,19 @@ inline Bytes load_bytes(const void* p, int n) {
   __builtin_memcpy(t, p, static_cast<size_t>(n));
   return load_bytes(t);
 }
+inline Bytes load_two(const void* p, const void* q, int n) {
+  alignas(32) char t[64] = {};
+  __builtin_memcpy(t, p, static_cast<size_t>(n));
+  __builtin_memcpy(t + 32, q, static_cast<size_t>(n));
+  return load_bytes(t);
+}
+inline void store_two(void* p, void* q, Bytes a, int n) {
+  alignas(32) char t[64];
+  _mm256_store_si256(reinterpret_cast<__m256i*>(t), a.lo);
+  _mm256_store_si256(reinterpret_cast<__m256i*>(t + 32), a.hi);
+  __builtin_memcpy(p, t, static_cast<size_t>(n));
+  __builtin_memcpy(q, t + 32, static_cast<size_t>(n));
+}
 inline void store_bytes(void* p, Bytes a) {
   __m256i* q = static_cast<__m256i*>(p);
   _mm256_storeu_si256(q, a.lo);

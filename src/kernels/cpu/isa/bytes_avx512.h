@@ -9,6 +9,19 @@ namespace nereid::kernels::avx512::simd {
 inline Bytes load_bytes(const void* p, int n) {
   return {_mm512_maskz_loadu_epi8(n < 64 ? (uint64_t{1} << n) - 1 : ~uint64_t{0}, p)};
 }
+inline Bytes load_two(const void* p, const void* q, int n) {
+  if (n == 32)
+    return {_mm512_inserti64x4(_mm512_castsi256_si512(_mm256_loadu_si256(static_cast<const __m256i*>(p))),
+                               _mm256_loadu_si256(static_cast<const __m256i*>(q)), 1)};
+  const __mmask32 some = (__mmask32{1} << n) - 1;
+  return {_mm512_inserti64x4(_mm512_castsi256_si512(_mm256_maskz_loadu_epi8(some, p)), _mm256_maskz_loadu_epi8(some, q),
+                             1)};
+}
+inline void store_two(void* p, void* q, Bytes a, int n) {
+  const __mmask32 some = n == 32 ? ~__mmask32{0} : (__mmask32{1} << n) - 1;
+  _mm256_mask_storeu_epi8(p, some, _mm512_castsi512_si256(a.v));
+  _mm256_mask_storeu_epi8(q, some, _mm512_extracti64x4_epi64(a.v, 1));
+}
 inline void store_bytes(void* p, Bytes a) {
   _mm512_storeu_si512(p, a.v);
 }

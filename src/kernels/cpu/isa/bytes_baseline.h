@@ -11,6 +11,16 @@ inline Bytes load_bytes(const void* p, int n) {
   std::memcpy(b.v, p, static_cast<size_t>(n));
   return b;
 }
+inline Bytes load_two(const void* p, const void* q, int n) {
+  Bytes b = {};
+  std::memcpy(b.v, p, static_cast<size_t>(n));
+  std::memcpy(b.v + 32, q, static_cast<size_t>(n));
+  return b;
+}
+inline void store_two(void* p, void* q, const Bytes& a, int n) {
+  std::memcpy(p, a.v, static_cast<size_t>(n));
+  std::memcpy(q, a.v + 32, static_cast<size_t>(n));
+}
 inline void store_bytes(void* p, const Bytes& a) {
   std::memcpy(p, a.v, 64);
 }

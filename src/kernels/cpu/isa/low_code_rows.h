@@ -8,7 +8,7 @@
 namespace nereid::kernels::NEREID_ISA {
 namespace {
 
-template <bool kResidual, bool kBounded>
+template <bool kResidual, bool kBounded, bool kBegun>
 struct CodeRows {
   const LowCodes& c;
   simd::I32 begin[2];
@@ -32,7 +32,8 @@ struct CodeRows {
   template <int j>
   [[gnu::always_inline]] simd::I32 code(const std::byte* sums, const std::byte* r) const {
     using namespace simd;
-    const I32 sum = iadd(load_i32(reinterpret_cast<const int32_t*>(sums) + 16 * j), begin[j]);
+    I32 sum = load_i32(reinterpret_cast<const int32_t*>(sums) + 16 * j);
+    if constexpr (!kBegun) sum = iadd(sum, begin[j]);
     F32 v = simd::fma(to_f32(sum), scale[j], bias[j]);
     if constexpr (kResidual) {
       const F32 late = load_u8(reinterpret_cast<const uint8_t*>(r) + 16 * j);
@@ -57,13 +58,18 @@ struct CodeRows {
   }
 };
 
+template <bool kBegun>
+void put_code_rows(const LowCodes& c, const std::byte* sums, int64_t rows) {
+  if (c.residual)
+    c.bounded ? CodeRows<true, true, kBegun>(c).put(sums, rows) : CodeRows<true, false, kBegun>(c).put(sums, rows);
+  else
+    c.bounded ? CodeRows<false, true, kBegun>(c).put(sums, rows) : CodeRows<false, false, kBegun>(c).put(sums, rows);
+}
+
 }  // namespace
 
 void put_low_codes(const LowCodes& c, const std::byte* sums, int64_t rows) {
-  if (c.residual)
-    c.bounded ? CodeRows<true, true>(c).put(sums, rows) : CodeRows<true, false>(c).put(sums, rows);
-  else
-    c.bounded ? CodeRows<false, true>(c).put(sums, rows) : CodeRows<false, false>(c).put(sums, rows);
+  c.begun ? put_code_rows<true>(c, sums, rows) : put_code_rows<false>(c, sums, rows);
 }
 
 }  // namespace nereid::kernels::NEREID_ISA

@@ -108,6 +108,7 @@ void run(const LowConvParams& p, Worker& worker) {
       const Taps v = taps(ow);
       return v.begin == 0 && v.end == s.kernel_w;
     };
+    const int64_t row = r * s.out_w;
     for (int64_t ow = 0; ow < s.out_w;) {
       if (ow + 4 <= s.out_w && whole(ow) && whole(ow + 3)) {
         run_pixels<kType, 4>(p, image, oh, ow, h, taps(ow));
@@ -117,6 +118,8 @@ void run(const LowConvParams& p, Worker& worker) {
         ++ow;
       }
     }
+    if (const LowEpilogue& e = p.epilogue; e.map)
+      e.map_codes(e.map, static_cast<std::byte*>(p.y) + row * p.y_stride, p.y_stride, s.out_w, s.in_c);
   }
 }
 

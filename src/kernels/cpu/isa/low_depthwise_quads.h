@@ -18,6 +18,9 @@ namespace {
 using simd::Bytes;
 using simd::I32;
 
+// What 64 bytes are: 64 channels of a pixel, fewer of them, or at most 32 of two pixels, two results apart.
+enum class Lanes { kWhole, kPart, kTwice };
+
 // Up to 64 channels of the input rows that one or two output rows want.
 struct Strip {
   const LowConvParams& p;
@@ -35,15 +38,17 @@ struct Strip {
   alignas(64) float shift[64] = {};
 };
 
-// The order of interleaved channels, from n numbers (at most 64, whole fours of them or the last ones).
+// The order of interleaved channels, from n numbers (at most 64); 32 and fewer stand in both halves.
 template <typename T>
 inline void to_interleaved(const T* from, int n, T* to) {
+  const int distance = n > 32 ? 64 : 32;
   for (int c = 0; c < 64; c += 4) {
     T* q = to + c / 4 % 4 * 16 + c / 16 * 4;
-    if (c + 4 <= n)
-      std::memcpy(q, from + c, 16);
+    const int first = c % distance;
+    if (first + 4 <= n)
+      std::memcpy(q, from + first, 16);
     else
-      for (int i = 0; i < 4; ++i) q[i] = c + i < n ? from[c + i] : T{0};
+      for (int i = 0; i < 4; ++i) q[i] = first + i < n ? from[first + i] : T{0};
   }
 }
 
@@ -60,7 +65,7 @@ inline void to_interleaved(const T* from, int n, T* to) {
 }
 
 // The sums of a pixel's channels to their place.
-template <bool kWhole>
+template <Lanes kLanes>
 [[gnu::always_inline]] inline void put_quads(const Strip& s, const I32 (&sum)[4], int64_t row) {
   using namespace simd;
   const LowEpilogue& e = s.p.epilogue;
@@ -73,8 +78,10 @@ template <bool kWhole>
     const Bytes codes =
         e.y_type == LowType::kU8 ? gather_u8(v[0], v[1], v[2], v[3]) : gather_s8(v[0], v[1], v[2], v[3]);
     std::byte* y = static_cast<std::byte*>(s.p.y) + row * s.p.y_stride + s.channel;
-    if constexpr (kWhole)
+    if constexpr (kLanes == Lanes::kWhole)
       store_bytes(y, codes);
+    else if constexpr (kLanes == Lanes::kTwice)
+      store_two(y, y + 2 * s.p.y_stride, codes, s.channels);
     else
       store_bytes(y, codes, s.channels);
     return;
@@ -82,14 +89,16 @@ template <bool kWhole>
   put_slowly(s, sum, row);
 }
 
-// T results of each of R output rows from column ow on; row: of y, of the first of them.
-template <int S, int T, int R, bool kWhole, bool kFlip>
+// T results of each of R output rows from column ow on, and T more of narrow blocks (then T is 2); row: of y, of the
+// first of them.
+template <int S, int T, int R, Lanes kLanes, bool kFlip>
 [[gnu::noinline]] void run_quads(const Strip& s, int64_t ow, int64_t row) {
   using namespace simd;
   constexpr int kColumns = (T - 1) * S + 3, kRows = R + 2;
   const ConvShape& shape = s.p.shape;
-  const std::byte* in[kRows][kColumns];
-  for (int j = 0; j < kColumns; ++j) {
+  constexpr int kAll = kLanes == Lanes::kTwice ? kColumns + 2 * S : kColumns;
+  const std::byte* in[kRows][kAll];
+  for (int j = 0; j < kAll; ++j) {
     const int64_t v = ow * S - shape.pad_left + j;
     const bool inside = v >= 0 && v < shape.in_w;
     for (int i = 0; i < kRows; ++i) in[i][j] = inside ? s.rows[i] + v * s.steps[i] : s.outside;
@@ -102,8 +111,10 @@ template <int S, int T, int R, bool kWhole, bool kFlip>
   unrolled<kRows>([&]<int i>() __attribute__((always_inline)) {
     Bytes x[kColumns];
     unrolled<kColumns>([&]<int j>() __attribute__((always_inline)) {
-      if constexpr (kWhole)
+      if constexpr (kLanes == Lanes::kWhole)
         x[j] = load_bytes(in[i][j]);
+      else if constexpr (kLanes == Lanes::kTwice)
+        x[j] = load_two(in[i][j], in[i][j + 2 * S], s.channels);
       else
         x[j] = load_bytes(in[i][j], s.channels);
       if constexpr (kFlip) x[j] = flip_signs(x[j]);
@@ -128,26 +139,30 @@ template <int S, int T, int R, bool kWhole, bool kFlip>
   });
   unrolled<R>([&]<int r>() __attribute__((always_inline)) {
     unrolled<T>([&]<int t>() __attribute__((always_inline)) {
-      put_quads<kWhole>(s, sum[r][t], row + r * shape.out_w + ow + t);
+      put_quads<kLanes>(s, sum[r][t], row + r * shape.out_w + ow + t);
     });
   });
 }
 
-template <int S, int R, bool kWhole, bool kFlip>
+template <int S, int R, Lanes kLanes, bool kFlip>
 void run_strip(const Strip& s, int64_t row) {
   int64_t ow = 0;
-  for (; ow + 2 <= s.p.shape.out_w; ow += 2) run_quads<S, 2, R, kWhole, kFlip>(s, ow, row);
-  if (ow < s.p.shape.out_w) run_quads<S, 1, R, kWhole, kFlip>(s, ow, row);
+  if constexpr (kLanes == Lanes::kPart)
+    if (s.channels <= 32 && s.plain)
+      for (; ow + 4 <= s.p.shape.out_w; ow += 4) run_quads<S, 2, R, Lanes::kTwice, kFlip>(s, ow, row);
+  for (; ow + 2 <= s.p.shape.out_w; ow += 2) run_quads<S, 2, R, kLanes, kFlip>(s, ow, row);
+  if (ow < s.p.shape.out_w) run_quads<S, 1, R, kLanes, kFlip>(s, ow, row);
 }
 template <bool kFlip>
 void run_strip(const Strip& s, int64_t row, bool two) {
+  constexpr Lanes kAll = Lanes::kWhole, kPart = Lanes::kPart;
   const bool whole = s.channels == 64;
   if (s.p.shape.stride_w == 1) {
-    if (two) return whole ? run_strip<1, 2, true, kFlip>(s, row) : run_strip<1, 2, false, kFlip>(s, row);
-    return whole ? run_strip<1, 1, true, kFlip>(s, row) : run_strip<1, 1, false, kFlip>(s, row);
+    if (two) return whole ? run_strip<1, 2, kAll, kFlip>(s, row) : run_strip<1, 2, kPart, kFlip>(s, row);
+    return whole ? run_strip<1, 1, kAll, kFlip>(s, row) : run_strip<1, 1, kPart, kFlip>(s, row);
   }
-  if (two) return whole ? run_strip<2, 2, true, kFlip>(s, row) : run_strip<2, 2, false, kFlip>(s, row);
-  return whole ? run_strip<2, 1, true, kFlip>(s, row) : run_strip<2, 1, false, kFlip>(s, row);
+  if (two) return whole ? run_strip<2, 2, kAll, kFlip>(s, row) : run_strip<2, 2, kPart, kFlip>(s, row);
+  return whole ? run_strip<2, 1, kAll, kFlip>(s, row) : run_strip<2, 1, kPart, kFlip>(s, row);
 }
 
 }  // namespace
@@ -195,6 +210,9 @@ void low_depthwise_quads(const LowConvParams& p, Worker& worker) {
       }
       const int64_t row = (image * s.out_h + oh) * s.out_w;
       flips ? run_strip<true>(strip, row, two) : run_strip<false>(strip, row, two);
+      if (e.map)
+        e.map_codes(e.map, static_cast<std::byte*>(p.y) + row * p.y_stride + strip.channel, p.y_stride,
+                    (two ? 2 : 1) * s.out_w, strip.channels);
     }
   }
 }

@@ -30,6 +30,13 @@ struct LowRegion {
   int64_t y_stride = 0;                      // elements
 };
 
+// The first tiles fetch the panels that come next, one each: at batch 1 weights come from L3 or memory, and a tile
+// reads its own for the first time slower than it multiplies.
+inline int64_t ahead_of(const LowRegion& g, int64_t panel, int panels, int64_t tile) {
+  const int64_t next = panel + panels + tile;
+  return tile < panels && 16 * next < g.columns ? (panels + tile) * g.panel_stride : 0;
+}
+
 // Pairs of panels whose sums become codes; t has all that does not change from tile to tile. Of a pair that is cut,
 // rows pass through a buffer of whole ones.
 template <typename Kernel, bool kResidual>
@@ -45,8 +52,11 @@ void run_code_groups(const Kernel& kernel, const LowRegion& g, const LowEpilogue
   alignas(64) std::byte whole_y[Kernel::kMostRows * 32], whole_r[Kernel::kMostRows * 32] = {};
   LowCodes codes;
   prepare_codes(e, column, static_cast<int>(columns), codes);
+  codes.begun = Kernel::kBegins;
+  if (codes.begun) t.begin = codes.begin;
   codes.y_stride = cut ? 32 : g.y_stride;
   codes.residual_stride = cut ? 32 : e.residual_stride;
+  int64_t tile = 0;
   for (int64_t n = group; n < group + groups; ++n) {
     int64_t row = 0;
     for (int64_t i = 0; i < tiles; ++i) {
@@ -59,8 +69,10 @@ void run_code_groups(const Kernel& kernel, const LowRegion& g, const LowEpilogue
       codes.residual = cut && kResidual ? whole_r : r;
       if (cut && kResidual)
         for (int64_t j = 0; j < height; ++j) std::memcpy(whole_r + 32 * j, r + j * e.residual_stride, bytes);
+      t.ahead = ahead_of(g, panel, 2, tile++);
       kernel.run(t, static_cast<int>(height), 2);
       Kernel::put_codes(codes, t.sums, height);
+      if (e.map) e.map_codes(e.map, codes.y, codes.y_stride, height, columns);
       if (cut)
         for (int64_t j = 0; j < height; ++j) std::memcpy(y + j * g.y_stride, whole_y + 32 * j, bytes);
       row += height;
@@ -74,6 +86,7 @@ void run_low_groups(const Kernel& kernel, const LowRegion& g, const LowEpilogue&
   alignas(64) std::byte sums[Kernel::kMostRows * 128];
   const std::byte* a[kMostSegments];
   const int most = Kernel::rows_for(panels);
+  int64_t tile = 0;
   const int64_t tiles = (g.rows + most - 1) / most;
   LowTile t;
   t.a = a;
@@ -92,6 +105,7 @@ void run_low_groups(const Kernel& kernel, const LowRegion& g, const LowEpilogue&
     for (int64_t i = 0; i < tiles; ++i) {
       const int64_t height = (g.rows - row + (tiles - i) - 1) / (tiles - i);
       for (int64_t s = 0; s < g.segments; ++s) a[s] = g.a[s] + n * g.a_group_stride + row * g.a_stride;
+      t.ahead = ahead_of(g, panel, panels, tile++);
       kernel.run(t, static_cast<int>(height), panels);
       finish_low_tile<kInt8>(sums, height, panels, e, g.row + n * g.rows + row, g.column + 16 * panel,
                              g.columns - 16 * panel, g.y, g.y_stride);

@@ -322,6 +322,8 @@ template <bool kInt8>
       }
     for (int64_t i = 0; i < rows; ++i, s += step) put_low(e, panel_sum<kInt8>(p, s), row + i, c, n, y, y_stride);
   }
+  if (e.map)
+    e.map_codes(e.map, y + row * y_stride + column, y_stride, rows, columns < 16 * panels ? columns : 16 * panels);
 }
 
 }  // namespace nereid::kernels::NEREID_ISA

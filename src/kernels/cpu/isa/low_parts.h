@@ -14,6 +14,7 @@ namespace nereid::kernels {
 struct LowCodes {
   // What is added to a sum, and what makes it a number in units of the result's scale, or of the grid's.
   alignas(64) int32_t begin[32] = {};
+  bool begun = false;  // the sums have that in them
   alignas(64) float scale[32] = {};
   alignas(64) float bias[32] = {};
   bool bounded = true;  // whether numbers must be kept below `high` before they become whole

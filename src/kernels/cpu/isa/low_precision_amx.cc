@@ -73,6 +73,7 @@ template <bool kInt8>
 struct AmxKernel {
   static constexpr int rows_for(int) { return 32; }
   static constexpr int kMostRows = 32, kFewRows = 0;
+  static constexpr bool kBegins = false;
   Tiles* tiles;
 
   // 64 bytes of all rows against 16 steps of the panels.

@@ -20,12 +20,14 @@ struct LowTile {
   int64_t segments = 1, steps = 0;
   const std::byte* b = nullptr;
   int64_t panel_stride = 0;
-  std::byte* sums = nullptr;  // [rows][16 panels] of 4 bytes
+  std::byte* sums = nullptr;       // [rows][16 panels] of 4 bytes
+  const int32_t* begin = nullptr;  // int8: what the sums of each column begin with, [16 panels]; null: 0
+  int64_t ahead = 0;               // from b to what is read next, to be fetched into L2 on the way
 };
 
 struct Bf16Dot {
   using Sum = simd::F32;
-  static Sum none() { return simd::zero(); }
+  static Sum first(const int32_t*) { return simd::zero(); }
   static simd::PairBlock load(const std::byte* p) { return simd::load_pairs(p); }
   static simd::Pair spread(const char* p) { return simd::spread_pair(p); }
   static Sum dot(Sum sum, simd::Pair a, simd::PairBlock b) { return simd::dot_pairs(sum, a, b); }
@@ -33,7 +35,7 @@ struct Bf16Dot {
 };
 struct Int8Dot {
   using Sum = simd::I32;
-  static Sum none() { return simd::izero(); }
+  static Sum first(const int32_t* begin) { return begin ? simd::load_i32(begin) : simd::izero(); }
   static simd::QuadBlock load(const std::byte* p) { return simd::load_quads(p); }
   static simd::Quad spread(const char* p) { return simd::spread_quad(p); }
   static Sum dot(Sum sum, simd::Quad a, simd::QuadBlock b) { return simd::dot_quads(sum, a, b); }
@@ -43,18 +45,22 @@ struct Int8Dot {
 template <typename E, int MR, int NV>
 [[gnu::noinline, gnu::flatten]] void run_low_tile(const LowTile& t) {
   typename E::Sum sum[MR][NV];
-  unrolled<MR>([&]<int m>() { unrolled<NV>([&]<int j>() { sum[m][j] = E::none(); }); });
+  unrolled<NV>([&]<int j>() __attribute__((always_inline)) {
+    const typename E::Sum first = E::first(t.begin ? t.begin + 16 * j : nullptr);
+    unrolled<MR>([&]<int m>() __attribute__((always_inline)) { sum[m][j] = first; });
+  });
   int64_t s[4] = {t.a_stride, 3 * t.a_stride, 5 * t.a_stride, 7 * t.a_stride};
   asm("" : "+r"(s[0]));  // see gemm_tile.h
   asm("" : "+r"(s[1]));
   asm("" : "+r"(s[2]));
   asm("" : "+r"(s[3]));
-  const int64_t panel_stride = t.panel_stride;
+  const int64_t panel_stride = t.panel_stride, ahead = t.ahead;
   const std::byte* b = t.b;
   for (int64_t i = 0; i < t.segments; ++i) {
     const char* a = reinterpret_cast<const char*>(t.a[i]);
     const char* a9 = a + 9 * t.a_stride;
     for (int64_t k = t.steps; k > 0; --k, a += 4, a9 += 4, b += 64) {
+      __builtin_prefetch(b + ahead, 0, 2);
       decltype(E::load(b)) column[NV];
       unrolled<NV>([&]<int j>() __attribute__((always_inline)) { column[j] = E::load(b + j * panel_stride); });
       unrolled<MR>([&]<int m>() __attribute__((always_inline)) {
@@ -84,6 +90,7 @@ struct LowTileFunctions {
 // How the driver calls a kernel: its largest tiles, and one tile. A kernel may want to be set up on each thread.
 template <typename E, int kRows1, int kRows2>
 struct VectorKernel {
+  static constexpr bool kBegins = true;  // sums may begin with LowTile::begin
   // So few rows take four panels at once, lest they wait for their own sums.
   static constexpr int kFewRows = kRows2 >= 8 ? 4 : 1;
   static constexpr int rows_for(int panels) { return panels == 1 ? kRows1 : panels == 2 ? kRows2 : kFewRows; }
