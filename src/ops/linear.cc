@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// linear: rows of x times the transpose of a weight matrix, with the norm before and the residual after built in.
+// linear: rows of x times the transpose of a weight matrix, with the norm before, the activation and the residual after
+// built in.
+#include "ops/activation.h"
 #include "ops/normalize.h"
 #include "ops/numeric.h"
 #include "ops/op.h"
@@ -35,10 +37,13 @@ constexpr ArgSpec kInputs[] = {{.name = "x"},
                                {.name = "norm_weight", .optional = true}};
 constexpr ArgSpec kOutputs[] = {{.name = "y"}};
 constexpr AttrSpec kAttrs[] = {
+    {"activation", AttrSpec::Kind::kString, "none",
+     "what sums with their bias go through: none, silu, gelu, gelu_tanh, relu, sigmoid, tanh"},
     {"norm_eps", AttrSpec::Kind::kFloat, "1e-05", "rms_norm's eps; used when norm_weight is given"}};
 
 Result<std::vector<TensorType>> infer(const InferContext& ctx) {
   ShapeRule rule(ctx, kInputs);
+  if (ctx.attrs.text("activation") != "none") NEREID_RETURN_IF_ERROR(find_activation(ctx.attrs.text("activation")));
   NEREID_RETURN_IF_ERROR(rule.is_activation(kX));
   NEREID_RETURN_IF_ERROR(rule.has_rank_at_least(kX, 1));
   NEREID_RETURN_IF_ERROR(rule.is_weight(kWeight));
@@ -75,9 +80,14 @@ Status evaluate(const EvalContext& ctx) {
   const size_t k = static_cast<size_t>(ctx.inputs[kX].row_elements());
   for (size_t first = 0; first < x.size() && !norm.empty(); first += k)
     rms_normalize(std::span(x).subspan(first, k), norm, ctx.attrs.real("norm_eps"));
+  const Activation* activation = nullptr;
+  if (ctx.attrs.text("activation") != "none") {
+    NEREID_TRY(activation, find_activation(ctx.attrs.text("activation")));
+  }
   const int64_t width = ctx.outputs[0].row_elements();
   return for_each_product(x, ctx.inputs[kWeight], [&](int64_t t, int64_t n, double y) {
     if (!bias.empty()) y += bias[static_cast<size_t>(n)];
+    if (activation != nullptr) y = activation->function(y);
     if (!residual.empty()) y += residual[static_cast<size_t>(t * width + n)];
     write_float(ctx.outputs[0], t * width + n, static_cast<float>(y));
   });
@@ -95,7 +105,7 @@ Cost cost(const InferContext& ctx, std::span<const TensorType> outputs) {
 
 extern constexpr OpDef kLinear = {
     .name = "linear",
-    .summary = "y = rms_norm?(x) . w^T + bias + residual; the norm applies when norm_weight is given",
+    .summary = "y = activation(rms_norm?(x) . w^T + bias) + residual; the norm applies when norm_weight is given",
     .inputs = kInputs,
     .outputs = kOutputs,
     .attrs = kAttrs,

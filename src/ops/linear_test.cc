@@ -25,6 +25,14 @@ TEST(Linear, a_norm_weight_normalises_x_first) {
   EXPECT_THAT(y, near({0.8485281374, 2.2627416998, 3.1112698372}));
 }
 
+TEST(Linear, an_activation_comes_before_the_residual) {
+  const Tensor bias = f32({3}, {-2, 0, -100});
+  const Tensor residual = f32({2, 3}, {10, 20, 30, 40, 50, 60});
+  EXPECT_THAT(numbers_of("linear", {kX, kW, bias, residual}, {{"activation", "relu"}}),
+              near({10, 22, 30, 41, 54, 60}, 0));
+  EXPECT_THAT(refusal("linear", {kX, kW}, {{"activation", "sine"}}), testing::HasSubstr("sine"));
+}
+
 TEST(Linear, block_format_weights_are_decoded) {
   std::vector<double> x(32, 1), w(32, 0);
   w[3] = 127;

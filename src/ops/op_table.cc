@@ -23,6 +23,7 @@ extern const OpDef kAsinh;
 extern const OpDef kAtan;
 extern const OpDef kAtanh;
 extern const OpDef kAttention;
+extern const OpDef kAttentionPacked;
 extern const OpDef kAveragePool;
 extern const OpDef kBatchNormalization;
 extern const OpDef kBatchNormalizationTraining;
@@ -269,6 +270,7 @@ constexpr const OpDef* kTable[] = {
     &kAtan,
     &kAtanh,
     &kAttention,
+    &kAttentionPacked,
     &kAveragePool,
     &kBatchNormalization,
     &kBatchNormalizationTraining,

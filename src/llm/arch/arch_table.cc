@@ -11,15 +11,20 @@
 
 namespace nereid::llm {
 
+extern const Architecture kBert;
+extern const Architecture kDistilBert;
 extern const Architecture kGemma3;
 extern const Architecture kLlama;
 extern const Architecture kMistral;
+extern const Architecture kMpnet;
 extern const Architecture kQwen2;
 extern const Architecture kQwen3;
+extern const Architecture kRoberta;
 
 namespace {
 
-constexpr std::array kTable = {&kGemma3, &kLlama, &kMistral, &kQwen2, &kQwen3};
+constexpr std::array kTable = {&kBert,  &kDistilBert, &kGemma3, &kLlama,  &kMistral,
+                               &kMpnet, &kQwen2,      &kQwen3,  &kRoberta};
 
 std::span<const std::string_view> names(const Architecture& a, bool gguf) {
   return gguf ? a.gguf_names : a.hf_names;

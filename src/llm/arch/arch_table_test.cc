@@ -64,8 +64,8 @@ TEST(ArchTable, an_unknown_architecture_is_named_with_the_nearest_one) {
   const auto found = find_architecture(input);
   EXPECT_EQ(found.status().code(), StatusCode::kUnsupported);
   EXPECT_EQ(found.status().message(),
-            "The architecture 'lama' is not supported; the nearest known name is 'llama'. Supported: gemma3, llama, "
-            "mistral, qwen2, qwen3.");
+            "The architecture 'lama' is not supported; the nearest known name is 'llama'. Supported: bert, distilbert, "
+            "gemma3, llama, mistral, mpnet, qwen2, qwen3, roberta.");
 }
 
 TEST(ArchTable, a_model_without_a_name_is_told_so) {

@@ -37,7 +37,13 @@ enum class Extent : uint8_t {
   kQuery,     // heads * head_dim
   kKeyValue,  // kv_heads * head_dim
   kHeadDim,
-  kRopePairs,  // half the rotated width
+  kRopePairs,    // half the rotated width
+  kPositionPad,  // rows of the table of positions that no place uses
+  kPositions,    // places
+  kTypes,
+  kLabels,
+  kHeads,
+  kBuckets,  // of distances: kDistanceBuckets
 };
 
 // The rows of a tensor, top to bottom, and which of them the role takes: {{kQuery, kKeyValue, kKeyValue}, 1} is the
@@ -61,6 +67,8 @@ struct WeightRow {
   bool ModelConfig::*required_if = nullptr;  // a kOptional row that the hyper-parameters may promise
 };
 
+inline constexpr int64_t kDistanceBuckets = 32;  // of MPNet and T5
+
 // Where decoders sit in Hugging Face checkpoints: alone, bare, or beside a vision tower (older and newer naming).
 struct HfRoot {
   std::string_view body;
@@ -68,6 +76,9 @@ struct HfRoot {
 };
 inline constexpr std::array<HfRoot, 4> kHfRoots = {
     {{"model.", ""}, {"", ""}, {"language_model.model.", "language_model."}, {"model.language_model.", ""}}};
+// The same for encoders, whose heads have no prefix.
+inline constexpr std::array<HfRoot, 6> kHfEncoderRoots = {
+    {{"", ""}, {"bert.", ""}, {"roberta.", ""}, {"distilbert.", ""}, {"mpnet.", ""}, {"model.", ""}}};
 
 // Sliding windows. Empty keys: layers of that format see everything, whatever its file says.
 struct WindowKeys {
@@ -99,6 +110,7 @@ struct Architecture {
   std::span<const std::string_view> gguf_names;  // values of general.architecture
   std::span<const std::string_view> hf_names;    // values of architectures[] and model_type
   std::span<const WeightRow> weights;
+  std::span<const HfRoot> hf_roots = kHfRoots;
   Conventions gguf = {};
   Conventions hf = {};
 
@@ -107,10 +119,14 @@ struct Architecture {
   std::span<const RealKey> real_keys = {};
   std::span<const QueryScalar> gguf_query_scalars = {};
   WindowKeys window = {};
-  double theta = 10000;    // rope base, where the file gives none
+  double theta = 10000;    // rope base, where the file gives none; 0: no rope
   double local_theta = 0;  // the same for windowed layers, if they have their own; 0: they do not
   std::string_view activation = "silu";
-  bool tied_head = false;  // where a Hugging Face config does not say
+  std::string_view activation_key = "hidden_act";  // of config.json
+  std::string_view pooler_activation = "tanh";     // of a classifier
+  bool encodes = false;                            // never generates: no cache, and each token sees its whole text
+  bool positions_after_padding = false;            // place 0 is the row behind that of pad_token_id
+  bool tied_head = false;                          // where a Hugging Face config does not say
   EmbeddingScale embedding_scale = EmbeddingScale::kOne;
 
   EmbedRecipe embed;

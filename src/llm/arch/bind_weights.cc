@@ -39,6 +39,18 @@ int64_t size_of(Extent extent, const ModelConfig& c) {
       return c.head_dim;
     case Extent::kRopePairs:
       return c.ropes[0].dim / 2;
+    case Extent::kPositionPad:
+      return c.position_offset;
+    case Extent::kPositions:
+      return c.context_length;
+    case Extent::kTypes:
+      return c.types;
+    case Extent::kLabels:
+      return c.labels;
+    case Extent::kHeads:
+      return c.heads;
+    case Extent::kBuckets:
+      return kDistanceBuckets;
     case Extent::kNone:
       break;
   }
@@ -86,11 +98,19 @@ class Binder {
     const ConstTensorView* tensor = input_.tensor(name);
     if (tensor == nullptr) return is_missing(row, layer) ? missing(row, name, layer) : Status::ok();
     used_.push_back(name);
-    if (row.role == Role::kOutput && config_.tied_head) return Status::ok();  // a second copy of the embedding table
+    if (is_idle(row.role)) return Status::ok();
     const Bound bound = {&row, name, replaced(row.gguf.empty() ? name : row.gguf, "{i}", std::to_string(layer)),
                          tensor};
     return (row.columns == Extent::kNone ? bind_vector(bound, layer) : bind_matrix(bound, layer))
         .with("tensor " + name);
+  }
+
+  // There, but for nothing: a second copy of the embedding table, or what this use of the model does not need.
+  bool is_idle(Role role) const {
+    if (role == Role::kOutput) return config_.tied_head || config_.encodes;
+    const bool is_head = role == Role::kPooler || role == Role::kPoolerBias || role == Role::kClassifier ||
+                         role == Role::kClassifierBias;
+    return is_head && !config_.classifies;
   }
 
   bool is_missing(const WeightRow& row, int64_t layer) const {
@@ -179,6 +199,7 @@ class Binder {
 
   // A head of its own, or the embedding table's: GGUF files say which by what they hold, configs say it in a word.
   Status settle_head() {
+    if (config_.encodes) return Status::ok();
     if (gguf()) config_.tied_head = !weights_.has(Role::kOutput, 0);
     if (config_.tied_head || weights_.has(Role::kOutput, 0)) return Status::ok();
     return not_found(
@@ -226,11 +247,19 @@ std::string tensor_name(const WeightRow& row, bool gguf, const HfRoot& root, int
   return name;
 }
 
-const HfRoot& find_hf_root(const ArchInput& input) {
-  for (const HfRoot& root : kHfRoots) {
-    if (input.tensor(fmt::format("{}embed_tokens.weight", root.body)) != nullptr) return root;
+const HfRoot& find_hf_root(const ArchInput& input, const Architecture& arch) {
+  const WeightRow* row = row_of(arch, Role::kTokenEmbedding);
+  for (const HfRoot& root : arch.hf_roots) {
+    if (row != nullptr && input.tensor(tensor_name(*row, false, root, 0)) != nullptr) return root;
   }
-  return kHfRoots[0];
+  return arch.hf_roots[0];
+}
+
+int64_t find_labels(const ArchInput& input, const Architecture& arch, const HfRoot& root) {
+  const WeightRow* row = row_of(arch, Role::kClassifier);
+  const ConstTensorView* tensor =
+      row == nullptr ? nullptr : input.tensor(tensor_name(*row, input.gguf != nullptr, root, 0));
+  return tensor == nullptr || tensor->rank() != 2 ? 0 : tensor->sizes[0];
 }
 
 Result<const ConstTensorView*> find_embedding(const ArchInput& input, const Architecture& arch, const HfRoot& root) {

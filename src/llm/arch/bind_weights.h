@@ -11,14 +11,17 @@
 
 namespace nereid::llm {
 
-// Where this checkpoint's decoder sits; the first root if none holds an embedding table (which is then missing).
-const HfRoot& find_hf_root(const ArchInput& input);
+// Where this checkpoint's layers sit; the first root if none holds an embedding table (which is then missing).
+const HfRoot& find_hf_root(const ArchInput& input, const Architecture& arch);
 
 // The file's own name of a row's tensor; empty if the format never has it.
 std::string tensor_name(const WeightRow& row, bool gguf, const HfRoot& root, int64_t layer);
 
 // The embedding table, before anything else is known. An error if it is missing or no matrix.
 Result<const ConstTensorView*> find_embedding(const ArchInput& input, const Architecture& arch, const HfRoot& root);
+
+// The rows of the classifier's matrix: one a label; 0 where there is none.
+int64_t find_labels(const ArchInput& input, const Architecture& arch, const HfRoot& root);
 
 // Adds a constant for every row and layer, under the GGUF name of the row (slices too), and fills rope factors into
 // `config.ropes[0]` and `config.tied_head` where there is no output matrix in a GGUF file.

@@ -8,11 +8,14 @@
 #include <cmath>
 
 #include "base/float_convert.h"
+#include "base/json.h"
 #include "llm/arch/arch_table.h"
 #include "llm/arch/bind_weights.h"
+#include "llm/arch/distance_bias.h"
 #include "llm/arch/hyper_parameters.h"
 #include "llm/arch/read_config.h"
 #include "llm/arch/read_rope.h"
+#include "llm/block/head.h"
 
 namespace nereid::llm {
 namespace {
@@ -47,12 +50,19 @@ void add_inputs(Block& b) {
   };
   b.tokens = i32("tokens", {tokens});
   b.positions = i32("positions", {tokens});
+  if (b.config.encodes) {
+    if (b.config.types > 0) b.types = i32("types", {tokens});
+    b.starts = i32("starts", {Dim::symbol("boundaries")});
+    if (b.config.classifies) b.output_rows = i32("output_rows", {Dim::symbol("outputs")});
+    return;
+  }
   b.sequence = i32("sequence", {tokens});
   b.page_table = i32("page_table", {Dim::symbol("sequences"), Dim::symbol("pages_per_sequence")});
   b.output_rows = i32("output_rows", {Dim::symbol("outputs")});
 }
 
 void add_caches(Block& b, const BuildOptions& options) {
+  if (b.config.encodes) return;
   const Shape shape = {Dim::symbol("pages"), b.config.kv_heads, options.page_tokens, b.config.head_dim};
   for (int64_t i = 0; i < b.config.layers; ++i) {
     const ValueId keys = b.graph.add_state(fmt::format("k_cache.{}", i), {options.kv_dtype, shape});
@@ -75,14 +85,38 @@ Status run_recipes(Block& b, const Architecture& arch) {
   for (int64_t layer = 0; layer < b.config.layers; ++layer) {
     NEREID_TRY(x, arch.layer(b, layer, x));
   }
-  NEREID_TRY(const ValueId logits, arch.head(b, x));
-  b.graph.add_output(logits);
+  const HeadRecipe head = b.config.encodes && !arch.encodes ? hidden_head : arch.head;
+  NEREID_TRY(const ValueId result, head(b, x));
+  b.graph.add_output(result);
   return Status::ok();
 }
 
 // Buffers that older exporters saved although they follow from the configuration.
 bool is_derived(std::string_view name) {
-  return name.ends_with("rotary_emb.inv_freq");
+  return name.ends_with("rotary_emb.inv_freq") || name.ends_with("embeddings.position_ids");
+}
+
+// What the model's vectors are for: whether the files say that it judges texts.
+Status read_use(const Architecture& arch, const ArchInput& input, const HfRoot& root, const BuildOptions& options,
+                ModelConfig& config) {
+  config.encodes = arch.encodes || options.encodes;
+  config.bidirectional = arch.encodes;
+  if (!arch.encodes) return Status::ok();
+  config.labels = find_labels(input, arch, root);
+  config.classifies = input.gguf != nullptr && config.labels > 0;
+  const Json* list = json_member(input.hf, "architectures");
+  if (list == nullptr || !list->is_array() || list->empty() || !(*list)[0].is_string()) return Status::ok();
+  const std::string name = (*list)[0].get<std::string>();
+  if (name.ends_with("ForTokenClassification") || name.ends_with("ForQuestionAnswering") ||
+      name.ends_with("ForMultipleChoice")) {
+    return unsupported("The model is a {}; encoders give vectors or judge whole texts (ForSequenceClassification).",
+                       name.substr(0, 64));
+  }
+  config.classifies = name.ends_with("ForSequenceClassification");
+  if (config.classifies && config.labels < 1) {
+    return not_found("The model is a {}, but the matrix of its classifier is missing.", name.substr(0, 64));
+  }
+  return Status::ok();
 }
 
 std::vector<std::string> unused_tensors(const ArchInput& input, std::vector<std::string> used) {
@@ -104,24 +138,26 @@ std::string BuiltModel::warning() const {
   const std::span<const std::string> first(unused_tensors.data(), shown);
   const std::string rest =
       shown < unused_tensors.size() ? fmt::format(" and {} more", unused_tensors.size() - shown) : "";
-  return fmt::format("{} tensors of the files are no part of a {} decoder and are ignored: {}{}.",
-                     unused_tensors.size(), config.architecture, fmt::join(first, ", "), rest);
+  return fmt::format("{} tensors of the files are no part of a {} {} and are ignored: {}{}.", unused_tensors.size(),
+                     config.architecture, config.encodes ? "encoder" : "decoder", fmt::join(first, ", "), rest);
 }
 
 Result<BuiltModel> build_model(const Architecture& arch, const ArchInput& input, const BuildOptions& options) {
   NEREID_RETURN_IF_ERROR(check_options(options));
-  const HfRoot& root = find_hf_root(input);
+  const HfRoot& root = find_hf_root(input, arch);
   NEREID_TRY(const ConstTensorView* table, find_embedding(input, arch, root));
   const HyperParameters params(input);
   BuiltModel built;
   NEREID_TRY(built.config, read_config(arch, params, table->sizes[0]));
   NEREID_TRY(built.config.ropes, read_ropes(arch, params, built.config));
   built.config.embedding_scale = embedding_scale(arch, *table, built.config);
+  NEREID_RETURN_IF_ERROR(read_use(arch, input, root, options, built.config));
   built.max_context = options.max_context > 0 ? options.max_context : built.config.context_length;
 
   built.graph = graph::Graph(std::string(arch.name));
   std::vector<std::string> used;
-  NEREID_TRY(const Weights weights, bind_weights(input, arch, root, built.config, built.graph, used));
+  NEREID_TRY(Weights weights, bind_weights(input, arch, root, built.config, built.graph, used));
+  NEREID_RETURN_IF_ERROR(add_distance_bias(built.config, built.graph, weights));
   for (const RopeConfig& rope : built.config.ropes) {
     NEREID_RETURN_IF_ERROR(check_rope(rope, built.config.head_dim));
   }

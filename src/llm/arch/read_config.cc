@@ -116,13 +116,40 @@ constexpr ActivationName kActivations[] = {
 Result<std::string> read_activation(const Architecture& arch, const HyperParameters& p) {
   NEREID_TRY(std::optional<std::string> given, p.text("", "hidden_activation"));
   if (!given) {
-    NEREID_TRY(given, p.text("", "hidden_act"));
+    NEREID_TRY(given, p.text("", arch.activation_key));
   }
   if (!given) return std::string(arch.activation);
   for (const ActivationName& a : kActivations) {
     if (a.hf == *given) return std::string(a.op);
   }
   return unsupported("The activation '{}' is not supported.", given->substr(0, 64));
+}
+
+// Where the table of positions begins: some models keep its first rows for tokens of padding.
+Status read_positions(const Architecture& arch, const HyperParameters& p, ModelConfig& c) {
+  if (!arch.positions_after_padding || p.is_gguf()) return Status::ok();
+  NEREID_TRY(const std::optional<int64_t> padding, p.integer("", "pad_token_id"));
+  c.position_offset = padding.value_or(1) + 1;
+  if (c.position_offset < 1 || c.position_offset >= c.context_length) {
+    return invalid_argument("pad_token_id in config.json is {} and leaves none of the {} positions to texts.",
+                            c.position_offset - 1, c.context_length);
+  }
+  c.context_length -= c.position_offset;
+  return Status::ok();
+}
+
+// Encoders that work in another way than the ones known here.
+Status refuse_other_encoders(const HyperParameters& p) {
+  NEREID_TRY(const std::optional<std::string> positions, p.text("", "position_embedding_type"));
+  if (positions && *positions != "absolute") {
+    return unsupported("position_embedding_type in config.json is '{}'; only 'absolute' is supported.",
+                       positions->substr(0, 64));
+  }
+  for (const char* name : {"is_decoder", "add_cross_attention"}) {
+    NEREID_TRY(const std::optional<bool> value, p.boolean("", name));
+    if (value.value_or(false)) return unsupported("{} in config.json is true; only encoders are supported.", name);
+  }
+  return Status::ok();
 }
 
 // One flag a layer: does its attention have a window? Given by a list, by a period or by a first layer.
@@ -212,6 +239,9 @@ Result<ModelConfig> read_config(const Architecture& arch, const HyperParameters&
   NEREID_RETURN_IF_ERROR(read_keys<double>(p, arch.real_keys, kRealKeys, c));
   NEREID_RETURN_IF_ERROR(derive(arch, p, vocab_rows, c));
   NEREID_TRY(c.activation, read_activation(arch, p));
+  if (arch.encodes) NEREID_RETURN_IF_ERROR(refuse_other_encoders(p));
+  NEREID_RETURN_IF_ERROR(read_positions(arch, p, c));
+  c.pooler_activation = arch.pooler_activation;
   NEREID_TRY(c.spans, read_spans(arch, p, c.layers));
 
   NEREID_TRY(const std::optional<bool> tied, p.boolean("", "tie_word_embeddings"));

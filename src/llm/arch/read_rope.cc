@@ -173,6 +173,7 @@ Status check_divisors(const std::vector<double>& divisors, int64_t dim, std::str
 
 Result<std::vector<RopeConfig>> read_ropes(const Architecture& arch, const HyperParameters& params,
                                            const ModelConfig& config) {
+  if (arch.theta == 0) return std::vector<RopeConfig>();
   return params.is_gguf() ? read_gguf_ropes(arch, params, config) : read_hf_ropes(arch, params, config);
 }
 

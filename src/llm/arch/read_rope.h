@@ -13,8 +13,8 @@
 
 namespace nereid::llm {
 
-// One rope, or two (all layers' and windowed layers') where the architecture has a local_theta. `config` holds the
-// sizes.
+// One rope, none where the table's theta is 0, or two (all layers' and windowed layers') where the architecture has a
+// local_theta. `config` holds the sizes.
 Result<std::vector<RopeConfig>> read_ropes(const Architecture& arch, const HyperParameters& params,
                                            const ModelConfig& config);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Grouped-query attention with rotary positions over a paged cache.
+// Grouped-query attention, with rotary positions where the model has them, over a paged cache or within a step.
 #pragma once
 
 #include "llm/block/block.h"

@@ -32,10 +32,13 @@ struct Block {
   graph::ValueId sequence = {};     // i32[T]: row of page_table
   graph::ValueId page_table = {};   // i32[S, P]
   graph::ValueId output_rows = {};  // i32[R]
+  // In place of sequence and page_table where ModelConfig::encodes.
+  graph::ValueId types = {};   // i32[T], which of two texts read together; absent where the model has no types
+  graph::ValueId starts = {};  // i32[S + 1]: where each sequence begins, and T
 
   std::vector<graph::ValueId> inv_freq = {};  // f32[dim / 2], one a rope
   std::vector<double> rope_scale = {};        // one a rope
-  std::vector<KvCache> caches = {};           // one a layer
+  std::vector<KvCache> caches = {};           // one a layer; none where ModelConfig::encodes
 
   // "layer.3.q": how results are named in the graph.
   static std::string name(int64_t layer, std::string_view part);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The hyper-parameters of a decoder, read once from its files (llm/arch/read_config.h) and checked there: whoever holds
-// one may divide by its sizes and index by its layers.
+// The hyper-parameters of a decoder or encoder, read once from its files (llm/arch/read_config.h) and checked there:
+// whoever holds one may divide by its sizes and index by its layers.
 #pragma once
 
 #include <cstdint>
@@ -42,7 +42,15 @@ struct ModelConfig {
   bool attention_bias = false;   // the files promise biases of q, k, v (and o)
   bool mlp_bias = false;
 
-  std::vector<RopeConfig> ropes;     // at least one
+  bool encodes = false;                    // texts to vectors or to scores: no cache, no logits
+  bool bidirectional = false;              // every token sees its whole text
+  bool classifies = false;                 // the head is a classifier
+  int64_t types = 0;                       // kinds of texts that are told apart; 0: none
+  int64_t position_offset = 0;             // rows of the table of positions before that of place 0
+  int64_t labels = 0;                      // scores of a classifier
+  std::string pooler_activation = "tanh";  // between a classifier's two matrices
+
+  std::vector<RopeConfig> ropes;     // at least one, unless places have embeddings
   std::vector<AttentionSpan> spans;  // one a layer
 
   int64_t query_width() const { return heads * head_dim; }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Root-mean-square normalisation by a weight of the model.
+// Normalisation by weights of the model.
 #include "llm/block/norm.h"
 
 namespace nereid::llm {
@@ -16,6 +16,12 @@ Result<graph::ValueId> rms_norm(Block& block, graph::ValueId x, Role role, int64
 Result<graph::ValueId> head_norm(Block& block, graph::ValueId x, Role role, int64_t layer, std::string name) {
   return block.graph.add("rms_norm", {x, block.weights.get(role, layer), {}},
                          {{"eps", block.config.norm_eps}, {"group", block.config.head_dim}}, std::move(name));
+}
+
+Result<graph::ValueId> layer_norm(Block& block, graph::ValueId x, Role role, Role bias, int64_t layer,
+                                  std::string name) {
+  return block.graph.add("layer_norm", {x, block.weights.get(role, layer), block.weights.get(bias, layer)},
+                         {{"eps", block.config.norm_eps}}, std::move(name));
 }
 
 }  // namespace nereid::llm

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The part each weight plays in a decoder, and where the graph holds it.
+// The part each weight plays in a model, and where the graph holds it.
 #pragma once
 
 #include <cstdint>
@@ -15,11 +15,22 @@ enum class Role : uint8_t {
   kTokenEmbedding,
   kOutputNorm,
   kOutput,
-  kRopeDivisors,      // read into RopeConfig::divisors, no constant of the graph
-  kRopeShortFactors,  // likewise
-  kRopeLongFactors,   // likewise
+  kRopeDivisors,       // read into RopeConfig::divisors, no constant of the graph
+  kRopeShortFactors,   // likewise
+  kRopeLongFactors,    // likewise
+  kPositionEmbedding,  // encoders: a row a place
+  kTypeEmbedding,      // encoders: a row a kind of text (of two that are read together)
+  kEmbeddingNorm,
+  kEmbeddingNormBias,
+  kDistanceBuckets,  // a row a bucket of distances, a column a head; read into kDistanceBias
+  kDistanceBias,     // what attention_packed adds to scores
+  kPooler,           // before a classifier
+  kPoolerBias,
+  kClassifier,  // a row a label
+  kClassifierBias,
   // once a layer
   kAttentionNorm,
+  kAttentionNormBias,
   kQuery,
   kKey,
   kValue,
@@ -32,6 +43,7 @@ enum class Role : uint8_t {
   kAttentionOutputBias,
   kPostAttentionNorm,  // on the block's result, before the residual sum
   kMlpNorm,
+  kMlpNormBias,
   kGate,
   kUp,
   kDown,

@@ -170,19 +170,23 @@ Status read_pair(const Json& json, const char* name, std::vector<int32_t>& ids) 
   return Status::ok();
 }
 
-// The special tokens before and after {"Sequence": {"id": "A"}} in the list "single".
-Status read_template(const Json& json, TokenizerSpec& spec) {
-  const Json* single = member(json, "single");
-  if (single == nullptr || !single->is_array()) {
-    return invalid_argument("the template in tokenizer.json has no list 'single'");
-  }
+// What a template puts around its texts.
+struct Affixes {
+  std::vector<int32_t> before, between, after;
+  int64_t last_type = 0;  // of the last text
+  std::vector<int32_t>& at(int texts) { return texts == 0 ? before : texts == 1 ? between : after; }
+};
+
+// The special tokens around {"Sequence": {"id": "A"}} in a list; those behind the last text are `after`.
+Result<Affixes> read_affixes(const Json& json, const Json& list) {
   const Json none = Json::object();
   const Json* special = member(json, "special_tokens");
-  std::vector<int32_t> before, after;
-  bool after_text = false;
-  for (const Json& piece : *single) {
-    if (member(piece, "Sequence") != nullptr) {
-      after_text = true;
+  Affixes affixes;
+  int texts = 0;
+  for (const Json& piece : list) {
+    if (const Json* sequence = member(piece, "Sequence"); sequence != nullptr) {
+      affixes.last_type = int_or(*sequence, "type_id", 0);
+      texts = std::min(texts + 1, 2);
       continue;
     }
     const Json* token = member(piece, "SpecialToken");
@@ -196,12 +200,26 @@ Status read_template(const Json& json, TokenizerSpec& spec) {
     for (const Json& id : *ids) {
       if (!id.is_number_integer()) return invalid_argument("an id of '{}' in tokenizer.json is no number", name);
       const auto value = id.get<int64_t>();
-      (after_text ? after : before)
-          .push_back(value >= 0 && value <= INT32_MAX ? static_cast<int32_t>(value) : kNoToken);
+      affixes.at(texts).push_back(value >= 0 && value <= INT32_MAX ? static_cast<int32_t>(value) : kNoToken);
     }
   }
-  spec.prefix_ids.insert(spec.prefix_ids.begin(), before.begin(), before.end());
-  spec.suffix_ids.insert(spec.suffix_ids.end(), after.begin(), after.end());
+  return affixes;
+}
+
+// The lists "single" and "pair".
+Status read_template(const Json& json, TokenizerSpec& spec) {
+  const Json* single = member(json, "single");
+  if (single == nullptr || !single->is_array()) {
+    return invalid_argument("the template in tokenizer.json has no list 'single'");
+  }
+  NEREID_TRY(const Affixes one, read_affixes(json, *single));
+  spec.prefix_ids.insert(spec.prefix_ids.begin(), one.before.begin(), one.before.end());
+  spec.suffix_ids.insert(spec.suffix_ids.end(), one.between.begin(), one.between.end());
+  const Json* pair = member(json, "pair");
+  if (pair == nullptr || !pair->is_array()) return Status::ok();
+  NEREID_TRY(Affixes two, read_affixes(json, *pair));
+  spec.middle_ids = std::move(two.between);
+  spec.second_type = two.last_type == 1 ? 1 : 0;
   return Status::ok();
 }
 
@@ -276,7 +294,11 @@ Status read_post_processor(const Json& json, TokenizerSpec& spec) {
     if (type == "ByteLevel") return Status::ok();  // moves offsets only
     if (type == "BertProcessing" || type == "RobertaProcessing") {
       NEREID_RETURN_IF_ERROR(read_pair(part, "cls", spec.prefix_ids));
-      return read_pair(part, "sep", spec.suffix_ids);
+      NEREID_RETURN_IF_ERROR(read_pair(part, "sep", spec.suffix_ids));
+      spec.middle_ids = spec.suffix_ids;
+      if (type == "RobertaProcessing") spec.middle_ids.push_back(spec.suffix_ids.back());
+      spec.second_type = type == "BertProcessing" ? 1 : 0;
+      return Status::ok();
     }
     return unsupported("tokenizer.json has a post-processor of the kind '{}', which Nereid does not know", type);
   });

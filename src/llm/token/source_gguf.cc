@@ -82,6 +82,11 @@ void read_affixes(const Metadata& m, AddDefaults defaults, int32_t separator_def
   if (m.bool_or("tokenizer.ggml.add_sep_token", defaults.separator) && separator != kNoToken) {
     spec.suffix_ids.push_back(separator);
   }
+  // What stands between two texts is not in the file: BERT's way, the separator and a second type.
+  if (spec.model == ModelKind::kWordPiece) {
+    spec.middle_ids = spec.suffix_ids;
+    spec.second_type = 1;
+  }
 }
 
 bool contains(std::string_view text, std::string_view part) {

@@ -26,6 +26,7 @@ constexpr std::string_view kAddedKey = "nereid.tokenizer.added";          // id 
 constexpr std::string_view kCharsmapsKey = "nereid.tokenizer.charsmaps";  // one a normalizer step
 constexpr std::string_view kPrefixKey = "nereid.tokenizer.prefix_ids";
 constexpr std::string_view kSuffixKey = "nereid.tokenizer.suffix_ids";
+constexpr std::string_view kMiddleKey = "nereid.tokenizer.middle_ids";
 constexpr std::string_view kEndKey = "nereid.tokenizer.end_of_generation";
 constexpr std::string_view kTemplateKey = "nereid.tokenizer.chat_template";
 constexpr std::string_view kTemplateNamesKey = "nereid.tokenizer.template_names";
@@ -75,6 +76,7 @@ void visit_fields(TokenizerSpec& s, const Visit& v) {
   v("source", s.source);
   v("model", s.model);
   v("byte_level", s.byte_level);
+  v("second_type", s.second_type);
   v("merge_by_score", s.merge_by_score);
   v("ignore_merges", s.ignore_merges);
   v("byte_fallback", s.byte_fallback);
@@ -287,6 +289,7 @@ Status TokenizerSpec::to_metadata(Metadata& out) const {
   NEREID_RETURN_IF_ERROR(out.add(kCharsmapsKey, std::move(charsmaps)));
   NEREID_RETURN_IF_ERROR(out.add(kPrefixKey, widen(prefix_ids)));
   NEREID_RETURN_IF_ERROR(out.add(kSuffixKey, widen(suffix_ids)));
+  if (!middle_ids.empty()) NEREID_RETURN_IF_ERROR(out.add(kMiddleKey, widen(middle_ids)));
   NEREID_RETURN_IF_ERROR(out.add(kEndKey, widen(end_of_generation)));
   NEREID_RETURN_IF_ERROR(add_text(kTemplateKey, chat_template));
   NEREID_RETURN_IF_ERROR(out.add(kTemplateNamesKey, std::move(template_names)));
@@ -317,6 +320,7 @@ Result<TokenizerSpec> TokenizerSpec::from_metadata(const Metadata& m) {
   NEREID_RETURN_IF_ERROR(read_added(m, spec.added));
   spec.prefix_ids = read_id_list(m, kPrefixKey);
   spec.suffix_ids = read_id_list(m, kSuffixKey);
+  spec.middle_ids = read_id_list(m, kMiddleKey);
   spec.end_of_generation = read_id_list(m, kEndKey);
   spec.chat_template = m.string_or(kTemplateKey, "");
   const auto* names = m.strings(kTemplateNamesKey);

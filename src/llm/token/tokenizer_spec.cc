@@ -50,6 +50,7 @@ Status TokenizerSpec::validate() const {
   }
   NEREID_RETURN_IF_ERROR(check_ids(prefix_ids, n, "first tokens of a text"));
   NEREID_RETURN_IF_ERROR(check_ids(suffix_ids, n, "last tokens of a text"));
+  NEREID_RETURN_IF_ERROR(check_ids(middle_ids, n, "tokens between two texts"));
   NEREID_RETURN_IF_ERROR(check_ids(end_of_generation, n, "end tokens"));
   for (const int32_t id : {bos_id, eos_id, eot_id, unknown_id, padding_id}) {
     if (id != kNoToken) NEREID_RETURN_IF_ERROR(check_ids({id}, n, "special tokens"));

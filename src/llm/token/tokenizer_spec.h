@@ -149,6 +149,9 @@ struct TokenizerSpec {
 
   std::vector<int32_t> prefix_ids;  // put before and after the text with EncodeOptions::add_special
   std::vector<int32_t> suffix_ids;
+  // Between two texts that are read together; what stands before and behind them is as for one.
+  std::vector<int32_t> middle_ids;
+  uint32_t second_type = 0;  // of the second text and of what stands behind it; the rest is of type 0
 
   int32_t bos_id = kNoToken, eos_id = kNoToken, eot_id = kNoToken, unknown_id = kNoToken, padding_id = kNoToken;
   std::vector<int32_t> end_of_generation;  // sorted
