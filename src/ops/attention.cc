@@ -5,11 +5,15 @@
 // For every token t of sequence s = sequence[t] at position p = positions[t]: its key (rotated) and value are stored in
 // slot p % page_tokens of page page_table[s, p / page_tokens]; then its query (rotated) attends to the positions
 // q <= p of its sequence, and q > p - window if there is one. All tokens of a step are stored before any attends.
-// Caches are [pages, kv_heads, page_tokens, head_dim] and belong to this op alone.
+// Caches are [pages, kv_heads, page_tokens, head_dim] and belong to this op alone. One of i8 has rows of four bytes
+// more (kv_row.h): codes, then the f32 that they are multiplied by, the row's largest magnitude / 127.
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 #include <limits>
 
+#include "base/float_convert.h"
+#include "ops/kv_row.h"
 #include "ops/numeric.h"
 #include "ops/op.h"
 #include "ops/rotate.h"
@@ -62,7 +66,9 @@ Result<std::vector<TensorType>> infer(const InferContext& ctx) {
   for (size_t i : {kKCache, kVCache}) {
     NEREID_RETURN_IF_ERROR(rule.has_rank(i, 4));
     NEREID_RETURN_IF_ERROR(rule.has_size(i, 1, kv_heads, "kv_heads"));
-    NEREID_RETURN_IF_ERROR(rule.has_size(i, 3, head_dim, "head_dim"));
+    const bool is_coded = rule.type(i).dtype == DType::i8;
+    NEREID_RETURN_IF_ERROR(rule.has_size(i, 3, kv_row_elements(rule.type(i).dtype, head_dim),
+                                         is_coded ? "head_dim and a scale of 4 bytes" : "head_dim"));
   }
   NEREID_RETURN_IF_ERROR(rule.agree(kKCache, 0, kVCache, 0));
   NEREID_RETURN_IF_ERROR(rule.agree(kKCache, 2, kVCache, 2));
@@ -118,6 +124,36 @@ struct Setup {
   std::vector<float> inv_freq;
 };
 
+void write_codes(const TensorView& cache, int64_t row, std::span<const float> values) {
+  const auto head_dim = static_cast<int64_t>(values.size());
+  int8_t* codes = cache.as<int8_t>() + row * kv_row_elements(DType::i8, head_dim);
+  float largest = 0;
+  for (float v : values) largest = std::max(largest, std::fabs(v));
+  const float inverse = largest > 0 ? 127.0f / largest : 0.0f;
+  for (size_t i = 0; i < values.size(); ++i) codes[i] = static_cast<int8_t>(std::nearbyint(values[i] * inverse));
+  const float scale = largest / 127.0f;
+  std::memcpy(codes + head_dim, &scale, sizeof(scale));
+}
+
+void write_cache(const TensorView& cache, int64_t row, std::span<const float> values) {
+  if (cache.dtype == DType::i8) return write_codes(cache, row, values);
+  const auto first = row * static_cast<int64_t>(values.size());
+  if (cache.dtype != DType::f8e4m3) return write_floats(cache, first, values);
+  for (size_t i = 0; i < values.size(); ++i)
+    cache.as<uint8_t>()[first + static_cast<int64_t>(i)] = f32_to_f8e4m3(values[i]);
+}
+
+// One element of a row.
+double read_cache(const TensorView& cache, int64_t row, int64_t head_dim, int64_t i) {
+  if (cache.dtype == DType::f8e4m3)
+    return static_cast<double>(f8e4m3_to_f32(cache.as<uint8_t>()[row * head_dim + i]));
+  if (cache.dtype != DType::i8) return static_cast<double>(read_float(cache, row * head_dim + i));
+  const int8_t* codes = cache.as<int8_t>() + row * kv_row_elements(DType::i8, head_dim);
+  float scale = 0;
+  std::memcpy(&scale, codes + head_dim, sizeof(scale));
+  return static_cast<double>(scale) * codes[i];
+}
+
 Status store(const Setup& s, const Pages& pages, std::vector<float>& x, const TensorView& cache, bool rotate) {
   const size_t hd = static_cast<size_t>(s.head_dim);
   for (size_t t = 0; t < s.positions.size(); ++t) {
@@ -125,7 +161,7 @@ Status store(const Setup& s, const Pages& pages, std::vector<float>& x, const Te
       auto head = std::span(x).subspan((t * static_cast<size_t>(s.kv_heads) + static_cast<size_t>(h)) * hd, hd);
       if (rotate) rotate_head(head, s.positions[t], s.inv_freq, s.interleaved, s.rope_scale);
       NEREID_TRY(int64_t row, pages.row(s.sequence[t], s.positions[t], h));
-      write_floats(cache, row * s.head_dim, head);
+      write_cache(cache, row, head);
     }
   }
   return Status::ok();
@@ -142,7 +178,7 @@ Status attend(const Setup& s, const Pages& pages, size_t t, int64_t kv_head, std
     NEREID_TRY(int64_t row, pages.row(s.sequence[t], p, kv_head));
     double score = 0;
     for (int64_t i = 0; i < s.head_dim; ++i)
-      score += static_cast<double>(q[static_cast<size_t>(i)]) * read_float(k_cache, row * s.head_dim + i);
+      score += static_cast<double>(q[static_cast<size_t>(i)]) * read_cache(k_cache, row, s.head_dim, i);
     score *= s.scale;
     if (s.softcap > 0) score = s.softcap * std::tanh(score / s.softcap);
     scores.push_back(score);
@@ -155,16 +191,18 @@ Status attend(const Setup& s, const Pages& pages, size_t t, int64_t kv_head, std
     NEREID_TRY(int64_t row, pages.row(s.sequence[t], p, kv_head));
     const double share = scores[static_cast<size_t>(p - first)] / sum;
     for (int64_t i = 0; i < s.head_dim; ++i)
-      y[static_cast<size_t>(i)] += share * read_float(v_cache, row * s.head_dim + i);
+      y[static_cast<size_t>(i)] += share * read_cache(v_cache, row, s.head_dim, i);
   }
   return Status::ok();
 }
 
 Status evaluate(const EvalContext& ctx) {
-  for (size_t i : {kKCache, kVCache})
-    if (!is_float(ctx.inputs[i].dtype) || dtype_info(ctx.inputs[i].dtype).block_bytes < 2)
-      return unsupported("the reference keeps caches in f32, f64, f16 or bf16, not {}",
-                         dtype_name(ctx.inputs[i].dtype));
+  for (size_t i : {kKCache, kVCache}) {
+    const DType d = ctx.inputs[i].dtype;
+    const bool is_plain = is_float(d) && dtype_info(d).block_bytes >= 2;
+    if (!is_plain && d != DType::f8e4m3 && d != DType::i8)
+      return unsupported("the reference keeps caches in f32, f64, f16, bf16, f8e4m3 or i8, not {}", dtype_name(d));
+  }
   Setup s{.heads = ctx.attrs.integer("heads"),
           .kv_heads = ctx.attrs.integer("kv_heads"),
           .head_dim = ctx.attrs.integer("head_dim"),
@@ -211,8 +249,9 @@ Cost cost(const InferContext& ctx, std::span<const TensorType> outputs) {
   const double seen = static_cast<double>(pages.is_static() ? pages.size() : 1) *
                       static_cast<double>(cache[2].is_static() ? cache[2].size() : 1);
   const double new_tokens = bytes_of(*ctx.inputs[kK]) + bytes_of(*ctx.inputs[kV]);
-  const double row = static_cast<double>(ctx.attrs.integer("kv_heads") * ctx.attrs.integer("head_dim"));
   const DTypeInfo& format = dtype_info(ctx.inputs[kKCache]->dtype);
+  const double row =
+      static_cast<double>(ctx.attrs.integer("kv_heads") * kv_row_elements(format.dtype, ctx.attrs.integer("head_dim")));
   return {.flops = 4 * elements_of(outputs[0]) * seen,
           .bytes_read =
               bytes_of(*ctx.inputs[kQ]) + new_tokens + 2 * seen * row * format.block_bytes / format.block_elements,

@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // attention with its paged cache, and rope on its own.
+#include <algorithm>
+
 #include "runtime/bind_rows.h"
 
 namespace nereid::runtime {
 namespace {
+
+constexpr DType kCaches[] = {DType::f32, DType::f16, DType::bf16, DType::f8e4m3, DType::i8};
 
 // True if a node may write over a value that it reads: nobody else sees it, not even as a part of the matrix that it is
 // a view into.
@@ -32,7 +36,10 @@ Result<std::unique_ptr<Step>> bind_attention(BindContext& c, const graph::Node& 
   p.page_tokens = static_cast<int>(page_tokens.size());
   if (p.head_dim % 16 || p.head_dim > kernels::kMaxHeadDim)
     return unsupported("head_dim {} is not a multiple of 16 up to {}", p.head_dim, kernels::kMaxHeadDim);
-  if (k_cache.dtype != DType::f16 || v_cache.dtype != DType::f16) return unsupported("the cache is not f16");
+  p.cache = k_cache.dtype;
+  if (v_cache.dtype != p.cache) return unsupported("keys and values are kept in different types");
+  if (std::ranges::find(kCaches, p.cache) == std::end(kCaches))
+    return unsupported("a cache of {} is not one of f32, f16, bf16, f8e4m3 and i8", dtype_name(p.cache));
   for (const Slot* operand : {&q, &k, &v})
     if (operand->dtype != DType::f32) return unsupported("queries, keys or values are not f32");
   for (size_t i : {5, 6, 7})
@@ -50,8 +57,8 @@ Result<std::unique_ptr<Step>> bind_attention(BindContext& c, const graph::Node& 
   p.sequence = c.slot(in[6]).i32();
   p.page_table = table.i32();
   p.pages_per_sequence = table.stride;
-  p.k_cache = reinterpret_cast<uint16_t*>(k_cache.data);
-  p.v_cache = reinterpret_cast<uint16_t*>(v_cache.data);
+  p.k_cache = k_cache.data;
+  p.v_cache = v_cache.data;
   if (in.size() > 8 && in[8].valid()) {
     p.rotary_dim = static_cast<int>(2 * c.value(in[8]).type.shape[0].size());
     if (p.rotary_dim > p.head_dim) return unsupported("the rotation is wider than a head");

@@ -4,9 +4,15 @@
 #include "graph/text.h"
 
 namespace nereid::runtime {
-Result<std::shared_ptr<const Program>> Program::load(const engine::EngineFile& file, Isa isa, ThreadPool& pool) {
+
+Result<std::shared_ptr<const Program>> Program::load(const engine::EngineFile& file, Isa isa, ThreadPool& pool,
+                                                     const RetypeFn& retype) {
   auto program = std::make_shared<Program>();
   NEREID_TRY(program->graph_, graph::parse(file.graph_text()).with("the engine's graph"));
+  if (retype) {
+    NEREID_TRY(const StateTypes states, retype(program->graph_));
+    NEREID_RETURN_IF_ERROR(program->retype(states));
+  }
   program->kernels_ = &kernels::isa_kernels(isa);
   // Past the end: the decode loop's prefetches stay inside the mapping, and unaligned last blocks are readable.
   constexpr size_t kSlack = 16384;
@@ -44,6 +50,23 @@ Result<std::shared_ptr<const Program>> Program::load(const engine::EngineFile& f
     program->weights_[id.v] = weight;
   }
   return std::shared_ptr<const Program>(std::move(program));
+}
+
+Status Program::retype(const StateTypes& states) {
+  for (const auto& [name, type] : states) {
+    const graph::ValueId id = graph_.find_value(name);
+    if (!id.valid() || graph_.value(id).kind != graph::Value::Kind::kState)
+      return invalid_argument("the engine's graph has no state '{}'", name);
+    graph_.set_type(id, type);
+  }
+  for (const auto& [name, type] : states)
+    for (graph::NodeId user : graph_.users(graph_.find_value(name))) {
+      const graph::Node& node = graph_.node(user);
+      NEREID_RETURN_IF_ERROR(graph_.infer_results(node, node.outputs.size())
+                                 .status()
+                                 .with(fmt::format("state '{}' as {}", name, type.to_string())));
+    }
+  return Status::ok();
 }
 
 const Weight* Program::weight(graph::ValueId id) const {

@@ -2,6 +2,7 @@
 // A compiled graph with its weights in memory: immutable, shared by any number of contexts.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <memory>
 #include <string>
@@ -24,11 +25,17 @@ struct Weight {
   const std::byte* data = nullptr;  // else: row-major, the constant's dtype
 };
 
+using StateTypes = std::map<std::string, ops::TensorType, std::less<>>;  // by name
+using RetypeFn = std::function<Result<StateTypes>(const graph::Graph&)>;
+
 class Program {
  public:
   // Reads the graph and all weights, in parallel on `pool`, into huge pages; verifies them on the way.
-  // Memory: the weights once. Errors: a corrupt engine, or no memory.
-  static Result<std::shared_ptr<const Program>> load(const engine::EngineFile& file, Isa isa, ThreadPool& pool);
+  // Memory: the weights once. Errors: a corrupt engine, or no memory. `retype` says which states
+  // are kept in other types than the engine's (a cache in 8 bits); kInvalidArgument: there is no such state, or an op
+  // that reads it refuses the type.
+  static Result<std::shared_ptr<const Program>> load(const engine::EngineFile& file, Isa isa, ThreadPool& pool,
+                                                     const RetypeFn& retype = {});
 
   const graph::Graph& graph() const { return graph_; }
   const kernels::IsaKernels& kernels() const { return *kernels_; }
@@ -39,6 +46,8 @@ class Program {
   int64_t weights_bytes() const { return static_cast<int64_t>(memory_.size()); }
 
  private:
+  Status retype(const StateTypes& states);
+
   graph::Graph graph_;
   const kernels::IsaKernels* kernels_ = nullptr;
   Buffer memory_;

@@ -11,11 +11,12 @@ namespace nereid::kernels {
 namespace {
 
 // `tokens` new tokens behind a context of `context`, SmolLM2-135M's heads.
-void attention(benchmark::State& state, Isa isa, int64_t context, int64_t tokens, int threads) {
+void attention(benchmark::State& state, Isa isa, DType cache, int64_t context, int64_t tokens, int threads) {
   constexpr int kHeads = 9, kKvHeads = 3, kHeadDim = 64, kPageTokens = 32;
   const int64_t pages = (context + tokens + kPageTokens - 1) / kPageTokens;
-  std::vector<uint16_t> k_cache(static_cast<size_t>(pages * kPageTokens * kKvHeads * kHeadDim), uint16_t{0x3000});
-  std::vector<uint16_t> v_cache = k_cache;
+  const int64_t row_bytes = *dtype_bytes(cache, kHeadDim) + (cache == DType::i8 ? 4 : 0);
+  std::vector<std::byte> k_cache(static_cast<size_t>(pages * kPageTokens * kKvHeads * row_bytes), std::byte{0x30});
+  std::vector<std::byte> v_cache = k_cache;
   std::vector<int32_t> table(static_cast<size_t>(pages)), positions(static_cast<size_t>(tokens));
   std::iota(table.begin(), table.end(), 0);
   std::iota(positions.begin(), positions.end(), static_cast<int32_t>(context));
@@ -38,6 +39,7 @@ void attention(benchmark::State& state, Isa isa, int64_t context, int64_t tokens
   p.page_table = table.data();
   p.pages_per_sequence = pages;
   p.page_tokens = kPageTokens;
+  p.cache = cache;
   p.k_cache = k_cache.data();
   p.v_cache = v_cache.data();
   p.y = y.data();
@@ -51,18 +53,19 @@ void attention(benchmark::State& state, Isa isa, int64_t context, int64_t tokens
   const double seen =
       static_cast<double>(tokens) * (static_cast<double>(context) + (static_cast<double>(tokens) + 1) / 2);
   state.counters["GB"] =
-      Counter(runs * static_cast<double>(context + tokens) * 2 * 2 * kKvHeads * kHeadDim / 1e9, Counter::kIsRate);
+      Counter(runs * static_cast<double>((context + tokens) * 2 * kKvHeads * row_bytes) / 1e9, Counter::kIsRate);
   state.counters["Gop"] = Counter(4 * runs * seen * kHeads * kHeadDim / 1e9, Counter::kIsRate);
 }
 
 [[maybe_unused]] const int kRegistered = [] {
   for (Isa isa : testing::isas_here())
     for (auto [context, tokens] : {std::pair<int64_t, int64_t>{128, 1}, {2048, 1}, {8191, 1}, {0, 512}, {2048, 512}})
-      for (int threads : {1, 2}) {
-        const std::string name =
-            fmt::format("attention/{}/context:{}/tokens:{}/threads:{}", isa_name(isa), context, tokens, threads);
-        benchmark::RegisterBenchmark(name.c_str(), attention, isa, context, tokens, threads)->UseRealTime();
-      }
+      for (DType cache : {DType::f16, DType::i8, DType::f32, DType::f8e4m3})
+        for (int threads : {1, 2}) {
+          const std::string name = fmt::format("attention/{}/{}/context:{}/tokens:{}/threads:{}", isa_name(isa),
+                                               dtype_name(cache), context, tokens, threads);
+          benchmark::RegisterBenchmark(name.c_str(), attention, isa, cache, context, tokens, threads)->UseRealTime();
+        }
   return 0;
 }();
 

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // attention and rope against the ops' evaluators, on every instruction set of this machine.
 //
-// Both keep their caches in f16, so without rotation they differ by f32 rounding alone. A rotated key may round to the
-// neighbouring f16, since the evaluator takes its angles in f32: that is the tolerance with rotation. Unused cache
-// slots hold NaN and infinities throughout.
+// Both round what they keep alike, so without rotation they differ by f32 rounding alone. A rotated key may round to
+// the neighbouring number, since the evaluator takes its angles in f32: that is the tolerance with rotation. Over codes
+// of 8 bits the kernel rounds its queries, too; the evaluator is then given rounded ones. Unused cache slots hold NaN
+// and infinities throughout.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -12,6 +13,7 @@
 
 #include "base/float_convert.h"
 #include "kernels/cpu/test_kernels.h"
+#include "ops/kv_row.h"
 #include "ops/op_fixture.h"
 
 namespace nereid::kernels {
@@ -28,10 +30,17 @@ struct Heads {
   int rotary_dim = 0;
   bool interleaved = false;
   float rope_scale = 1;
+  DType cache = DType::f16;
 
   std::string text() const {
-    return fmt::format("heads {}/{} head_dim {} page {} window {} softcap {} rotary {}{}", heads, kv_heads, head_dim,
-                       page_tokens, window, softcap, rotary_dim, interleaved ? " interleaved" : "");
+    return fmt::format("{} heads {}/{} head_dim {} page {} window {} softcap {} rotary {}{}", dtype_name(cache), heads,
+                       kv_heads, head_dim, page_tokens, window, softcap, rotary_dim, interleaved ? " interleaved" : "");
+  }
+  int64_t row_elements() const { return ops::kv_row_elements(cache, head_dim); }
+  // Of the caches of so many pages.
+  size_t cache_bytes(size_t pages) const {
+    return static_cast<size_t>(
+        *dtype_bytes(cache, static_cast<int64_t>(pages) * kv_heads * page_tokens * row_elements()));
   }
 };
 
@@ -75,7 +84,7 @@ struct Cache {
     std::iota(table.begin(), table.end(), 0);
     std::mt19937 rng(17);
     std::shuffle(table.begin(), table.end(), rng);
-    k.resize(table.size() * static_cast<size_t>(h.kv_heads * h.page_tokens * h.head_dim));
+    k.resize(h.cache_bytes(table.size()) / 2);
     constexpr std::array<uint16_t, 4> kGarbage = {0x7e00, 0x7c00, 0xfc00, 0xffff};  // NaN, inf, -inf, NaN
     for (size_t i = 0; i < k.size(); ++i) k[i] = kGarbage[i % 4];
     v = k;
@@ -123,6 +132,7 @@ std::vector<float> run_attention(Isa isa, const Heads& h, Cache& cache, const st
   p.page_table = cache.table.data();
   p.pages_per_sequence = cache.pages_per_sequence;
   p.page_tokens = h.page_tokens;
+  p.cache = h.cache;
   p.k_cache = cache.k.data();
   p.v_cache = cache.v.data();
   p.cos_sin = h.rotary_dim ? angles.data() : nullptr;
@@ -134,17 +144,30 @@ std::vector<float> run_attention(Isa isa, const Heads& h, Cache& cache, const st
   return y;
 }
 
-// The evaluator with f16 caches of its own.
+// As the kernel takes queries over codes: each head in 8 bits with one scale.
+std::vector<float> rounded_heads(std::vector<float> q, int head_dim) {
+  for (size_t at = 0; at < q.size(); at += static_cast<size_t>(head_dim)) {
+    const auto head = std::span(q).subspan(at, static_cast<size_t>(head_dim));
+    float largest = 0;
+    for (float x : head) largest = std::max(largest, std::fabs(x));
+    for (float& x : head) x = std::nearbyint(x * (127.0f / largest)) * (largest / 127.0f);
+  }
+  return q;
+}
+
+// The evaluator with caches of its own.
 class Reference {
  public:
   Reference(const Heads& h, const Cache& cache) : h_(h), cache_(cache) {
     const int64_t pages = static_cast<int64_t>(cache.table.size());
-    k_ = ops::Tensor::zeros(DType::f16, {pages, h.kv_heads, h.page_tokens, h.head_dim}).value();
+    k_ = ops::Tensor::zeros(h.cache, {pages, h.kv_heads, h.page_tokens, h.row_elements()}).value();
     v_ = k_;
   }
 
   // Stores an unrotated context without attending, which is what takes the evaluator long.
   void fill(const std::vector<Token>& tokens) {
+    if (tokens.empty()) return;
+    if (h_.cache != DType::f16) return static_cast<void>(step(tokens));
     const std::vector<float> k = rows_of(tokens, h_.kv_heads * h_.head_dim, 1);
     const std::vector<float> v = rows_of(tokens, h_.kv_heads * h_.head_dim, 2);
     for (size_t t = 0; t < tokens.size(); ++t)
@@ -165,7 +188,8 @@ class Reference {
   std::vector<double> step(const std::vector<Token>& tokens) {
     const auto n = static_cast<int64_t>(tokens.size());
     const auto floats = [&](int heads, uint32_t what) {
-      const std::vector<float> rows = rows_of(tokens, heads * h_.head_dim, what);
+      std::vector<float> rows = rows_of(tokens, heads * h_.head_dim, what);
+      if (what == 0 && h_.cache == DType::i8 && h_.rotary_dim == 0) rows = rounded_heads(std::move(rows), h_.head_dim);
       return ops::f32({n, heads * h_.head_dim}, {rows.begin(), rows.end()});
     };
     std::vector<double> positions, sequences;
@@ -208,7 +232,10 @@ class Reference {
 // `steps` one after the other on every instruction set, each against the evaluator.
 void expect_agreement(const Heads& h, int positions, const std::vector<std::vector<Token>>& steps,
                       const std::vector<Token>& context = {}) {
-  const double tolerance = h.rotary_dim ? 1.5e-3 : ops::find_op("attention")->tolerance_f32;
+  const double rotated = h.cache == DType::i8                                 ? 2e-2
+                         : h.cache == DType::f8e4m3 || h.cache == DType::bf16 ? 1e-2
+                                                                              : 1.5e-3;
+  const double tolerance = h.rotary_dim ? rotated : ops::find_op("attention")->tolerance_f32;
   Cache layout(h, positions);
   Reference reference(h, layout);
   reference.fill(context);
@@ -281,6 +308,24 @@ TEST(Attention, rotates_whole_or_part_of_a_head_in_both_pairings) {
                        64, {run_of(0, 0, 33), run_of(0, 33, 1), joined(run_of(0, 34, 2), run_of(1, 0, 3))});
 }
 
+constexpr DType kOtherCaches[] = {DType::i8, DType::f32, DType::bf16, DType::f8e4m3};
+
+TEST(Attention, agrees_with_the_evaluator_for_every_type_of_cache) {
+  for (DType cache : kOtherCaches) {
+    for (int head_dim : {16, 48, 64, 80, 128})
+      for (auto [heads, kv_heads] : {std::pair{1, 1}, {9, 3}, {8, 1}, {10, 2}})
+        expect_agreement(
+            {.heads = heads, .kv_heads = kv_heads, .head_dim = head_dim, .page_tokens = 16, .cache = cache}, 60,
+            {run_of(0, 0, 37), run_of(0, 37, 1), joined(run_of(0, 38, 2), run_of(1, 0, 9))});
+    expect_agreement({.heads = 4, .kv_heads = 2, .head_dim = 32, .window = 17, .softcap = 5, .cache = cache}, 100,
+                     {run_of(0, 0, 60), run_of(0, 60, 1), run_of(0, 61, 9)});
+    expect_agreement({.heads = 6, .kv_heads = 2, .head_dim = 64, .rotary_dim = 64, .cache = cache}, 64,
+                     {run_of(0, 0, 33), run_of(0, 33, 1), joined(run_of(0, 34, 2), run_of(1, 0, 3))});
+    expect_agreement({.heads = 3, .kv_heads = 1, .head_dim = 32, .cache = cache}, 600,
+                     {run_of(0, 520, 1), run_of(0, 521, 5)}, run_of(0, 0, 520));
+  }
+}
+
 // The kernel works in segments of 512 positions.
 TEST(Attention, agrees_with_the_evaluator_past_its_segments) {
   for (int32_t length : {511, 512, 513, 700, 1023, 1024, 1025, 1300})
@@ -294,7 +339,11 @@ TEST(Attention, a_tokens_bits_do_not_depend_on_chunks_company_or_threads) {
   const int32_t n = 70;
   for (const Heads& h : {Heads{.heads = 9, .kv_heads = 3, .head_dim = 64, .rotary_dim = 64},
                          Heads{.heads = 8, .kv_heads = 1, .head_dim = 80, .page_tokens = 16, .window = 20},
-                         Heads{.heads = 2, .kv_heads = 2, .head_dim = 128, .softcap = 20, .rotary_dim = 32}})
+                         Heads{.heads = 2, .kv_heads = 2, .head_dim = 128, .softcap = 20, .rotary_dim = 32},
+                         Heads{.heads = 9, .kv_heads = 3, .head_dim = 64, .rotary_dim = 64, .cache = DType::i8},
+                         Heads{.heads = 8, .kv_heads = 1, .head_dim = 80, .window = 20, .cache = DType::i8},
+                         Heads{.heads = 4, .kv_heads = 2, .head_dim = 32, .cache = DType::f32},
+                         Heads{.heads = 4, .kv_heads = 2, .head_dim = 32, .cache = DType::f8e4m3}})
     for (Isa isa : isas_here()) {
       const auto width = static_cast<size_t>(h.heads * h.head_dim);
       Cache whole_cache(h, 80);
@@ -324,40 +373,70 @@ TEST(Attention, a_tokens_bits_do_not_depend_on_chunks_company_or_threads) {
 }
 
 TEST(Attention, a_tokens_bits_are_the_same_past_the_segments) {
-  const Heads h{.heads = 3, .kv_heads = 1, .head_dim = 64};
-  for (Isa isa : isas_here()) {
-    Cache a(h, 1100), b(h, 1100);
-    const std::vector<float> whole = run_attention(isa, h, a, run_of(0, 0, 1040), 2);
-    run_attention(isa, h, b, run_of(0, 0, 505), 1);
-    std::vector<float> tail;
-    for (int32_t at = 505; at < 1040; at += 5) {
-      const std::vector<float> y = run_attention(isa, h, b, run_of(0, at, 5), 1);
-      tail.insert(tail.end(), y.begin(), y.end());
+  for (const Heads& h : {Heads{.heads = 3, .kv_heads = 1, .head_dim = 64},
+                         Heads{.heads = 3, .kv_heads = 1, .head_dim = 64, .cache = DType::i8}})
+    for (Isa isa : isas_here()) {
+      Cache a(h, 1100), b(h, 1100);
+      const std::vector<float> whole = run_attention(isa, h, a, run_of(0, 0, 1040), 2);
+      run_attention(isa, h, b, run_of(0, 0, 505), 1);
+      std::vector<float> tail;
+      for (int32_t at = 505; at < 1040; at += 5) {
+        const std::vector<float> y = run_attention(isa, h, b, run_of(0, at, 5), 1);
+        tail.insert(tail.end(), y.begin(), y.end());
+      }
+      EXPECT_TRUE(std::equal(tail.begin(), tail.end(), whole.begin() + 505 * 3 * 64)) << isa_name(isa);
     }
-    EXPECT_TRUE(std::equal(tail.begin(), tail.end(), whole.begin() + 505 * 3 * 64)) << isa_name(isa);
-  }
 }
 
 // Half precision ends at 65504; an infinity in the cache would turn a masked neighbour's zero weight into NaN.
-TEST(Attention, keys_and_values_beyond_half_precision_stay_finite) {
+TEST(Attention, keys_and_values_beyond_a_types_largest_number_stay_finite) {
+  struct Case {
+    DType cache;
+    float least;
+  };
+  for (Isa isa : isas_here())
+    for (Case c : {Case{DType::f16, -65504.0f}, {DType::i8, -65504.0f}, {DType::f8e4m3, -448.0f}}) {
+      std::vector<float> q(16, 0.0f), k(16, std::numeric_limits<float>::infinity()), v(16, -1e38f), y(16);
+      std::vector<float> k_cache(16 * 16), v_cache(16 * 16);
+      const int32_t zero = 0;
+      AttentionParams p;
+      p.q = q.data();
+      p.k = k.data();
+      p.v = v.data();
+      p.q_stride = p.k_stride = p.v_stride = p.y_stride = 16;
+      p.tokens = p.heads = p.kv_heads = 1;
+      p.head_dim = p.page_tokens = 16;
+      p.positions = p.sequence = p.page_table = &zero;
+      p.pages_per_sequence = 1;
+      p.cache = c.cache;
+      p.k_cache = k_cache.data();
+      p.v_cache = v_cache.data();
+      p.y = y.data();
+      testing::run_kernel(isa_kernels(isa).attention, p);
+      EXPECT_FLOAT_EQ(y[0], c.least) << isa_name(isa) << " " << dtype_name(c.cache);
+    }
+}
+
+TEST(Attention, a_row_of_zeros_has_codes_of_zero) {
   for (Isa isa : isas_here()) {
-    std::vector<float> q(16, 0.0f), k(16, 1e30f), v(16, -1e30f), y(16);
-    std::vector<uint16_t> k_cache(16 * 16), v_cache(16 * 16);
+    const Heads h{.heads = 1, .kv_heads = 1, .head_dim = 16, .page_tokens = 16, .cache = DType::i8};
+    std::vector<float> q(16, 1.0f), zeros(16, 0.0f), y(16, -1.0f);
+    std::vector<std::byte> k_cache(h.cache_bytes(1)), v_cache(h.cache_bytes(1));
     const int32_t zero = 0;
     AttentionParams p;
     p.q = q.data();
-    p.k = k.data();
-    p.v = v.data();
+    p.k = p.v = zeros.data();
     p.q_stride = p.k_stride = p.v_stride = p.y_stride = 16;
     p.tokens = p.heads = p.kv_heads = 1;
     p.head_dim = p.page_tokens = 16;
     p.positions = p.sequence = p.page_table = &zero;
     p.pages_per_sequence = 1;
+    p.cache = DType::i8;
     p.k_cache = k_cache.data();
     p.v_cache = v_cache.data();
     p.y = y.data();
     testing::run_kernel(isa_kernels(isa).attention, p);
-    EXPECT_EQ(y[0], -65504.0f) << isa_name(isa);
+    EXPECT_EQ(y, zeros) << isa_name(isa);
   }
 }
 
