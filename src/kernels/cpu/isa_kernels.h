@@ -15,6 +15,7 @@
 #include "kernels/cpu/gemm.h"
 #include "kernels/cpu/linear.h"
 #include "kernels/cpu/low_precision.h"
+#include "kernels/cpu/low_rank.h"
 #include "kernels/cpu/peak.h"
 #include "kernels/cpu/pool.h"
 #include "kernels/cpu/quantize.h"
@@ -25,6 +26,7 @@ namespace nereid::kernels {
 struct IsaKernels {
   Isa isa;
   void (*linear)(const LinearParams&, Worker&);
+  void (*low_rank)(const LowRankParams&, Worker&);
   void (*attention)(const AttentionParams&, Worker&);
   void (*rope_table)(const RopeTableParams&, Worker&);
   void (*rope)(const RopeParams&, Worker&);
@@ -58,6 +60,7 @@ const IsaKernels& isa_kernels(Isa isa);
 #define NEREID_DECLARE_ISA(ns)                                  \
   namespace ns {                                                \
   void linear(const LinearParams&, Worker&);                    \
+  void low_rank(const LowRankParams&, Worker&);                 \
   void attention(const AttentionParams&, Worker&);              \
   void rope_table(const RopeTableParams&, Worker&);             \
   void rope(const RopeParams&, Worker&);                        \

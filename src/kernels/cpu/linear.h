@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// y = act(norm(x) . w^T + bias) [* (norm(x) . w_up^T)] + residual, weights packed in tiles of 16 rows.
+// y = act(norm(x) . w^T + bias [+ addend]) [* (norm(x) . w_up^T [+ addend])] + residual, weights packed in tiles of 16
+// rows.
 //
 // Integer-coded weights: each token's row is quantised to int8 in groups of 32 columns (scale = amax / 127), products
 // are exact in int32 within a group, groups are summed in f32 in column order. Float weights: f32 throughout, columns
@@ -30,6 +31,10 @@ struct LinearParams {
   const float* norm_weight = nullptr;  // [cols]: x is rms-normalised first
   float norm_eps = 0;
   Activation activation = Activation::kNone;
+  // What is added to some tokens' products (low_rank.h): a pointer a token, null for none. Each to tiles() * 16
+  // elements, and behind them as many for weight_up. Of tile t the worker that has it by slice(tiles()) reads 16 and
+  // nobody else.
+  const float* const* addend = nullptr;
   const float* residual = nullptr;  // [tokens, rows]; may be y
   int64_t residual_stride = 0;
   float* y = nullptr;  // [tokens, rows]

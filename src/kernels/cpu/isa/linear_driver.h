@@ -32,8 +32,17 @@ void write_tile(const LinearParams& p, int64_t tile, int64_t token, const F32 (&
   const int n = static_cast<int>(left < 16 ? left : 16);
   const F32 bias = p.bias ? (n == 16 ? simd::load(p.bias + row) : simd::load_partial(p.bias + row, n)) : simd::zero();
   unrolled<M>([&]<int m>() {
-    F32 v = activate(p.activation, simd::add(acc[m], bias));
-    if (up) v = simd::mul(v, up[m]);
+    F32 v = simd::add(acc[m], bias);
+    const float* extra = p.addend ? p.addend[token + m] : nullptr;
+    if (extra) [[unlikely]]
+      v = simd::add(v, simd::load(extra + row));
+    v = activate(p.activation, v);
+    if (up) {
+      F32 factor = up[m];
+      if (extra) [[unlikely]]
+        factor = simd::add(factor, simd::load(extra + p.weight.layout.tiles() * kTileRows + row));
+      v = simd::mul(v, factor);
+    }
     float* y = p.y + (token + m) * p.y_stride + row;
     const float* r = p.residual ? p.residual + (token + m) * p.residual_stride + row : nullptr;
     if (n == 16) [[likely]] {
