@@ -5,6 +5,7 @@
 
 #include "base/interrupt.h"
 #include "compile/arch_source.h"
+#include "compile/encode_use.h"
 #include "compile/tokenizer_source.h"
 #include "engine/engine_file.h"
 #include "graph/text.h"
@@ -37,13 +38,17 @@ bool wants_packing(const graph::Graph& g, graph::ValueId id) {
 
 class WeightPacker {
  public:
-  WeightPacker(engine::EngineWriter& writer, ThreadPool& pool, bool exact, const ProgressFn& progress, int64_t total)
-      : writer_(writer), pool_(pool), exact_(exact), progress_(progress), total_(total) {}
+  // `f32`: every matrix is decoded to f32; `floats_f32`: those of floating-point types.
+  WeightPacker(engine::EngineWriter& writer, ThreadPool& pool, bool f32, bool floats_f32, const ProgressFn& progress,
+               int64_t total)
+      : writer_(writer), pool_(pool), f32_(f32), floats_f32_(floats_f32), progress_(progress), total_(total) {}
 
   Status pack(const graph::Value& v) {
     const std::vector<int64_t> sizes = v.type.shape.sizes();
+    const bool is_float = dtype_info(v.type.dtype).kind == DTypeInfo::Kind::kFloat;
+    const DType dtype = f32_ || (floats_f32_ && is_float) ? DType::f32 : v.type.dtype;
     NEREID_TRY(const kernels::PackedLayout layout,
-               kernels::packed_layout(exact_ ? DType::f32 : v.type.dtype, sizes[0], sizes[1]).with("tensor " + v.name));
+               kernels::packed_layout(dtype, sizes[0], sizes[1]).with("tensor " + v.name));
     NEREID_RETURN_IF_ERROR(writer_.begin_weight(v.name, layout.to_text()));
     // About a megabyte a turn and worker: enough to share out, little to hold.
     const int64_t tiles_a_turn = std::max<int64_t>(1, pool_.size() * (int64_t{1} << 20) / layout.tile_bytes());
@@ -82,7 +87,7 @@ class WeightPacker {
   }
   engine::EngineWriter& writer_;
   ThreadPool& pool_;
-  bool exact_;
+  bool f32_, floats_f32_;
   const ProgressFn& progress_;
   std::vector<std::byte> buffer_;
   int64_t done_ = 0, total_;
@@ -107,10 +112,12 @@ Json config_json(const llm::BuiltModel& model) {
 Result<BuildReport> build_engine(const import::ModelSource& source, const std::string& path,
                                  const EngineOptions& options, ThreadPool& pool, const ProgressFn& progress) {
   BuildReport report;
+  NEREID_TRY(const std::optional<EncodeUse> use, read_encode_use(source).with(source.path));
   NEREID_TRY(llm::BuiltModel model,
              llm::build_model(arch_input(source), {.kv_dtype = options.exact ? DType::f32 : DType::f16,
                                                    .page_tokens = options.page_tokens,
-                                                   .max_context = options.max_context}));
+                                                   .max_context = options.max_context,
+                                                   .encodes = use.has_value()}));
   if (std::string w = model.warning(); !w.empty()) report.warnings.push_back(std::move(w));
   NEREID_TRY(report.passes, passes::run_pipeline(model.graph));
   NEREID_TRY(token::TokenizerSpec tokenizer, read_tokenizer(source).with("the tokenizer of " + source.path));
@@ -122,16 +129,22 @@ Result<BuildReport> build_engine(const import::ModelSource& source, const std::s
   for (graph::ValueId id : g.constants())
     for (const ConstTensorView& part : g.value(id).data.parts) total += part.bytes();
   NEREID_TRY(engine::EngineWriter writer, engine::EngineWriter::create(path));
-  WeightPacker packer(writer, pool, options.exact, progress, total);
+  // Encoders multiply in f32: few weights, and rows enough in a step that their bytes cost nothing.
+  WeightPacker packer(writer, pool, options.exact, model.config.bidirectional, progress, total);
   for (graph::ValueId id : g.constants()) {
     const graph::Value& v = g.value(id);
     NEREID_RETURN_IF_ERROR(wants_packing(g, id) ? packer.pack(v) : packer.copy(v));
   }
   Json info = {{"producer", "nereid"},
-               {"kind", "language-model"},
+               {"kind", use ? "encoder" : "language-model"},
                {"model", config_json(model)},
                {"page_tokens", options.page_tokens},
                {"source", {{"path", source.path}, {"bytes", source.total_bytes}}}};
+  if (use) {
+    info["encode"] = use->to_json();
+    info["model"]["types"] = model.config.types;
+    info["model"]["labels"] = model.config.classifies ? model.config.labels : 0;
+  }
   if (interrupted()) return cancelled("stopped while packing the weights; nothing was written");
   NEREID_RETURN_IF_ERROR(writer.commit(std::move(info), graph::print(g, {.inline_elements = 0, .all_attributes = true}),
                                        metadata.serialize()));

@@ -6,6 +6,7 @@
 
 #include "base/checksum.h"
 #include "base/file.h"
+#include "compile/encode_use.h"
 #include "compile/tokenizer_source.h"
 
 namespace nereid::compile {
@@ -41,6 +42,7 @@ Result<std::string> model_identity(const std::string& path) {
   std::vector<std::string> names;
   for (const auto& entry : fs::directory_iterator(absolute, e))
     if (entry.is_regular_file(e)) names.push_back(entry.path().string());
+  for (std::string& name : encode_use_files(absolute.string())) names.push_back(std::move(name));
   std::sort(names.begin(), names.end());
   std::string text;
   for (const std::string& name : names) {
@@ -58,7 +60,9 @@ Result<uint64_t> engine_content(const import::ModelSource& source) {
   NEREID_TRY(const token::TokenizerSpec spec, read_tokenizer(source));
   Metadata metadata;
   NEREID_RETURN_IF_ERROR(spec.to_metadata(metadata));
-  return xxhash64(metadata.serialize(), model);
+  NEREID_TRY(const std::optional<EncodeUse> use, read_encode_use(source));
+  const uint64_t tokens = xxhash64(metadata.serialize(), model);
+  return use ? xxhash64(use->to_json().dump(), tokens) : tokens;
 }
 
 bool is_engine(const std::string& path) {

@@ -69,6 +69,26 @@ Result<std::unique_ptr<Step>> bind_rms_norm(BindContext& c, const graph::Node& n
   return make_step(c.program().kernels().rms_norm, p, &kernels::RmsNormParams::tokens, x.rows);
 }
 
+Result<std::unique_ptr<Step>> bind_layer_norm(BindContext& c, const graph::Node& node) {
+  const Slot &x = c.slot(node.inputs[0]), &y = c.slot(node.outputs[0]);
+  if (!is_f32(x)) return unsupported("x is not f32");
+  if (c.value(node.inputs[0]).type.shape.rank() != 2) return unsupported("x is no matrix");
+  kernels::LayerNormParams p;
+  p.x = x.f32();
+  p.x_stride = x.stride;
+  p.cols = x.cols;
+  p.y = y.f32();
+  p.y_stride = y.stride;
+  p.eps = static_cast<float>(node.attrs.real("eps"));
+  p.weight = c.program().f32_constant(node.inputs[1]);
+  if (p.weight == nullptr) return unsupported("the weight is no f32 constant");
+  if (node.inputs[2].valid()) {
+    p.bias = c.program().f32_constant(node.inputs[2]);
+    if (p.bias == nullptr) return unsupported("the bias is no f32 constant");
+  }
+  return make_step(c.program().kernels().layer_norm, p, &kernels::LayerNormParams::rows, x.rows);
+}
+
 Result<std::unique_ptr<Step>> bind_gated(BindContext& c, const graph::Node& node) {
   const Slot &gate = c.slot(node.inputs[0]), &up = c.slot(node.inputs[1]), &y = c.slot(node.outputs[0]);
   if (!is_f32(gate) || !is_f32(up)) return unsupported("the operands are not f32");

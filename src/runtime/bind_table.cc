@@ -10,9 +10,11 @@ std::span<const BindRow> bind_table() {
   static constexpr std::array kTable = {
       BindRow{"add", bind_add},
       BindRow{"attention", bind_attention},
+      BindRow{"attention_packed", bind_attention_packed},
       BindRow{"embedding", bind_embedding},
       BindRow{"gated", bind_gated},
       BindRow{"gated_linear", bind_gated_linear},
+      BindRow{"layer_norm", bind_layer_norm},
       BindRow{"linear", bind_linear},
       BindRow{"rms_norm", bind_rms_norm},
       BindRow{"rope", bind_rope},
