@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "server/net/connection.h"
 
+#include <exception>
 #include <utility>
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "server/net/content_coding.h"
 #include "server/net/response_text.h"
 
 namespace nereid::server::net {
@@ -45,6 +47,18 @@ void Connection::pump() {
   if (is_pumping_ || phase_ == Phase::kClosed) return;
   const std::shared_ptr<Connection> self = shared_from_this();
   is_pumping_ = true;
+  // The rim: where there is no more memory this connection goes, and the others stay.
+  try {
+    advance();
+  } catch (const std::exception& e) {
+    log_error("the connection of {} is closed: {}", peer_, e.what());
+    close();
+  }
+  is_pumping_ = false;
+  if (phase_ != Phase::kClosed) ask_again();
+}
+
+void Connection::advance() {
   bool moved = true;
   for (size_t reads = 0; moved && phase_ != Phase::kClosed;) {
     moved = false;
@@ -59,8 +73,6 @@ void Connection::pump() {
   }
   // A client that sends no more has gone, unless what it asked for is on its way already.
   if (is_eof_ && phase_ != Phase::kClosed && !(is_response_whole_ && has_output())) close();
-  is_pumping_ = false;
-  if (phase_ != Phase::kClosed) ask_again();
 }
 
 bool Connection::advance_handshake() {
@@ -126,6 +138,7 @@ bool Connection::parse_some() {
     case RequestParser::State::kBody:
       break;
   }
+  if (was_head && refuse_stranger()) return true;
   if (was_head) set_deadline(now_ns() + s.body_timeout_ms * kMs);
   counted_body_ += static_cast<int64_t>(taken);
   if (host_.body_bytes->fetch_add(static_cast<int64_t>(taken)) > kMaxBodyBytes) {
@@ -142,6 +155,17 @@ bool Connection::parse_some() {
     return true;
   }
   return taken > 0 && !in_.empty();
+}
+
+// Who shows no key need not send a body, and is not listened to.
+bool Connection::refuse_stranger() {
+  const Request head = parser_->head();
+  std::optional<HttpError> error = host_.router->stranger(head);
+  if (!error) return false;
+  record_.method = head.method;
+  record_.target = head.target;
+  answer_error(std::move(*error));
+  return true;
 }
 
 void Connection::begin_exchange() {
@@ -171,18 +195,32 @@ void Connection::dispatch() {
   begin_exchange();
   set_deadline(s.request_timeout_ms > 0 ? now_ns() + s.request_timeout_ms * kMs : kNever);
 
+  std::shared_ptr<Responder> responder =
+      compressing(Exchange::responder(exchange_), accepts_gzip(request.headers.get("Accept-Encoding")), s.gzip_bytes);
+  // The rim: a responder that nobody has any more answers 500.
+  try {
+    hand_over(std::move(request), std::move(responder));
+  } catch (const std::exception& e) {
+    log_error("a request failed: {}", e.what());
+  }
+}
+
+void Connection::hand_over(Request request, std::shared_ptr<Responder> responder) {
   Router::Match match = host_.router->match(request);
-  if (match.endpoint == nullptr) return exchange_->send(std::move(match.response));
+  if (match.endpoint == nullptr) return responder->send(std::move(match.response));
   record_.endpoint = match.endpoint->pattern;
-  std::shared_ptr<Responder> responder = Exchange::responder(exchange_);
   if (match.endpoint->runs == Runs::kOnLoop) return match.endpoint->handle(std::move(request), std::move(responder));
   if (host_.is_draining->load())
     return responder->send(
         host_.router->error({.status = 503, .message = "the server is stopping", .path = request.path}));
-  host_.run_on_worker([handle = &match.endpoint->handle, r = std::make_shared<Request>(std::move(request)),
+  host_.run_on_worker([handle = &match.endpoint->handle, router = host_.router,
+                       most_bytes = host_.settings->max_body_bytes, r = std::make_shared<Request>(std::move(request)),
                        responder = std::move(responder)]() mutable {
     // A client that has gone while its request waited needs no answer.
-    if (!responder->is_closed()) (*handle)(std::move(*r), std::move(responder));
+    if (responder->is_closed()) return;
+    if (const std::optional<HttpError> error = decode_body(r.get(), most_bytes))
+      return responder->send(router->error(*error));
+    (*handle)(std::move(*r), std::move(responder));
   });
 }
 
@@ -358,12 +396,14 @@ void Connection::cut_off() {
   if (phase_ != Phase::kRunning || is_response_whole_) return;
   exchange_->break_off();
   if (has_head_) return close();
+  const bool is_stopping = host_.is_draining->load();
   const std::string message =
-      host_.is_draining->load() ? std::string("the server is stopping")
-                                : fmt::format("the request took longer than {} ms", host_.settings->request_timeout_ms);
+      is_stopping ? std::string("the server is stopping")
+                  : fmt::format("the request took longer than {} ms", host_.settings->request_timeout_ms);
   keeps_alive_ = false;
   deadline_ns_ = kNever;
-  const Response response = host_.router->error({.status = 503, .message = message, .path = record_.target});
+  const Response response =
+      host_.router->error({.status = is_stopping ? 503 : 504, .message = message, .path = record_.target});
   append_response_head(response, true);
   if (!is_head_request_) out_ += response.body;
   is_response_whole_ = true;

@@ -63,13 +63,16 @@ class Connection : public std::enable_shared_from_this<Connection> {
   enum class Phase { kHandshake, kIdle, kReading, kRunning, kLingering, kClosed };
 
   void pump();
+  void advance();
   bool advance_handshake();
   bool read_some();
   bool parse_some();
   bool collect();
   bool write_some();
   void ask_again();
+  bool refuse_stranger();
   void dispatch();
+  void hand_over(Request request, std::shared_ptr<Responder> responder);
   void answer_error(HttpError error);
   void begin_exchange();
   void append_response_head(const Response& head, bool is_whole);

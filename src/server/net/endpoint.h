@@ -28,12 +28,13 @@ struct Endpoint {
 
 // Something that no handler got to answer.
 struct HttpError {
-  int status = 400;     // 400, 401, 404, 405, 408, 411, 413, 414, 417, 431, 500, 501, 503, 505
+  int status = 400;     // 400, 401, 404, 405, 408, 411, 413, 414, 415, 417, 431, 500, 501, 503, 504, 505
   std::string message;  // a sentence
   std::string path;     // "" where the request could not be read that far
 };
 
-// An error as a protocol writes them. The server adds Allow, WWW-Authenticate and Retry-After itself.
+// An error as a protocol writes them. The server adds Allow, WWW-Authenticate, Retry-After and what tells clients
+// not to try again itself.
 using ErrorShape = std::function<Response(const HttpError& error)>;
 
 // {"error":"<sentence>"}

@@ -118,6 +118,13 @@ struct RequestParser::Impl {
     return n;
   }
 
+  void copy_head(Request* to) const {
+    const auto& message = parser.get();
+    to->method = view(message.method_string());
+    for (const auto& field : message.base())
+      to->headers.add(std::string(view(field.name_string())), std::string(view(field.value())));
+  }
+
   void check_head() {
     const auto& head = parser.get().base();
     // The path belongs to the error from here on.
@@ -200,12 +207,17 @@ const HttpError& RequestParser::error() const {
   return impl_->error;
 }
 
+Request RequestParser::head() const {
+  Request head;
+  head.target = impl_->request.target;
+  head.path = impl_->request.path;
+  impl_->copy_head(&head);
+  return head;
+}
+
 Request RequestParser::take() {
-  auto& message = impl_->parser.get();
   Request request = std::move(impl_->request);
-  request.method = view(message.method_string());
-  for (const auto& field : message.base())
-    request.headers.add(std::string(view(field.name_string())), std::string(view(field.value())));
+  impl_->copy_head(&request);
   request.received_ns = now_ns();
   return request;
 }

@@ -28,6 +28,7 @@ class RequestParser {
   State state() const;
 
   // kBody or kDone: what the head says.
+  Request head() const;  // without query, body and parameters
   bool is_http_1_0() const;
   bool keeps_alive() const;
   bool expects_continue() const;  // the client waits for "100 Continue" before it sends the body

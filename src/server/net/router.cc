@@ -62,35 +62,53 @@ void Router::shape_errors(std::string prefix, ErrorShape shape) {
   shapes_.emplace_back(std::move(prefix), std::move(shape));
 }
 
-Router::Match Router::match(Request& request) const {
+// The first row that fits, so a fixed path stands before one with parameters; `allow` gets the methods of the path.
+const Endpoint* Router::find(const Request& request, NamedValues* parameters, std::string* allow) const {
   const std::string_view path = raw_path(request.target).substr(1);
-  std::string allow;
-  NamedValues parameters;
+  NamedValues values;
   const Endpoint* found = nullptr;
   for (const Endpoint& one : endpoints_) {
-    if (!matches(std::string_view(one.pattern).substr(1), path, &parameters)) continue;
+    if (!matches(std::string_view(one.pattern).substr(1), path, &values)) continue;
     const bool fits = one.method == request.method || (one.method == "GET" && request.method == "HEAD");
-    // Rows in order: the first that fits wins, so a fixed path stands before one with parameters.
     if (fits && found == nullptr) {
       found = &one;
-      request.parameters = parameters;
+      *parameters = values;
     }
-    if (allow.find(one.method) == allow.npos) allow += (allow.empty() ? "" : ", ") + one.method;
-    if (one.method == "GET" && allow.find("HEAD") == allow.npos) allow += ", HEAD";
+    if (allow->find(one.method) == allow->npos) *allow += (allow->empty() ? "" : ", ") + one.method;
+    if (one.method == "GET" && allow->find("HEAD") == allow->npos) *allow += ", HEAD";
   }
-  if (!allow.empty()) allow += ", OPTIONS";
-  if (request.method == "OPTIONS" && found == nullptr && (!allow.empty() || request.target == "*"))
+  if (!allow->empty()) *allow += ", OPTIONS";
+  return found;
+}
+
+std::optional<HttpError> Router::stranger(const Request& request) const {
+  if (!keys_.any()) return std::nullopt;
+  std::string allow;
+  NamedValues parameters;
+  const Endpoint* found = find(request, &parameters, &allow);
+  const bool is_question = request.method == "OPTIONS" && found == nullptr && (!allow.empty() || request.target == "*");
+  if (is_question || (found != nullptr && found->access == Access::kOpen) ||
+      keys_.accepts(request.headers.get("Authorization")))
+    return std::nullopt;
+  return HttpError{.status = 401,
+                   .message = request.headers.has("Authorization")
+                                  ? "the API key in the header Authorization is not one of this server's"
+                                  : "an API key is needed: send it in a header 'Authorization: Bearer <key>'",
+                   .path = request.path};
+}
+
+Router::Match Router::match(Request& request) const {
+  if (const std::optional<HttpError> refused = stranger(request))
+    return {.endpoint = nullptr, .response = error(*refused)};
+  std::string allow;
+  const Endpoint* found = find(request, &request.parameters, &allow);
+  if (found != nullptr) return {.endpoint = found, .response = {}};
+  if (request.method == "OPTIONS" && (!allow.empty() || request.target == "*"))
     return {.endpoint = nullptr, .response = options(request, allow)};
   const auto refuse = [&](int status, std::string message) {
     return Match{.endpoint = nullptr,
                  .response = error({.status = status, .message = std::move(message), .path = request.path})};
   };
-  // Who shows no key does not learn which paths there are.
-  if ((found == nullptr || found->access == Access::kKey) && !keys_.accepts(request.headers.get("Authorization")))
-    return refuse(401, request.headers.has("Authorization")
-                           ? "the API key in the header Authorization is not one of this server's"
-                           : "an API key is needed: send it in a header 'Authorization: Bearer <key>'");
-  if (found != nullptr) return {.endpoint = found, .response = {}};
   if (allow.empty()) return refuse(404, fmt::format("there is nothing at {}", request.path));
   Match no = refuse(405, fmt::format("{} does not take {}; it takes {}", request.path, request.method, allow));
   no.response.headers.set("Allow", allow);
@@ -116,6 +134,8 @@ Response Router::error(const HttpError& error) const {
   Response response = best != nullptr ? best->second(error) : plain_error(error);
   if (error.status == 401) response.headers.set("WWW-Authenticate", "Bearer");
   if (error.status == 503) response.headers.set("Retry-After", "1");
+  // What took too long would take as long again: OpenAI's clients, which repeat what a 5xx ended, heed this.
+  if (error.status == 504) response.headers.set("X-Should-Retry", "false");
   return response;
 }
 

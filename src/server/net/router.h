@@ -26,6 +26,9 @@ class Router {
     const Endpoint* endpoint = nullptr;  // its handler is to be called
     Response response;                   // otherwise: what to answer
   };
+  // Why a request that shows no key where one is needed goes no further: known before its body is read. Who shows none
+  // does not learn which paths there are.
+  std::optional<HttpError> stranger(const Request& request) const;
   // Fills in request.parameters.
   Match match(Request& request) const;
 
@@ -37,6 +40,7 @@ class Router {
   const std::vector<Endpoint>& endpoints() const { return endpoints_; }
 
  private:
+  const Endpoint* find(const Request& request, NamedValues* parameters, std::string* allow) const;
   Response options(const Request& request, const std::string& allow) const;
   std::vector<Endpoint> endpoints_;
   std::vector<std::pair<std::string, ErrorShape>> shapes_;

@@ -189,7 +189,7 @@ TEST(Server, a_request_that_takes_too_long_is_answered_and_told_so) {
   const auto responder = held.wait();
   std::atomic<bool> closed{false};
   responder->on_closed([&] { closed = true; });
-  EXPECT_EQ(status_of(client.read_response()), 503);
+  EXPECT_EQ(status_of(client.read_response()), 504);
   EXPECT_TRUE(closed);
   responder->send(text_response(200, "late"));  // nobody is there to hear it
 }

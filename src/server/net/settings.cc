@@ -8,7 +8,8 @@ constexpr int64_t kGiB = int64_t{1} << 30;
 constexpr int64_t kDayMs = 86'400'000;
 
 constexpr SettingRow kRows[] = {
-    {"max-body-bytes", &Settings::max_body_bytes, 1024, kGiB, "longest request body, in bytes; longer is 413"},
+    {"max-body-bytes", &Settings::max_body_bytes, 1024, kGiB,
+     "longest request body, in bytes, unpacked where it came packed; longer is 413"},
     {"max-header-bytes", &Settings::max_header_bytes, 1024, 1 << 20, "longest request head, in bytes; longer is 431"},
     {"max-target-bytes", &Settings::max_target_bytes, 256, 1 << 20, "longest path and query, in bytes; longer is 414"},
     {"max-connections", &Settings::max_connections, 1, 1 << 20, "connections at one time; one more is 503"},
@@ -21,11 +22,13 @@ constexpr SettingRow kRows[] = {
     {"idle-timeout-ms", &Settings::idle_timeout_ms, 10, kDayMs,
      "milliseconds that a connection waits for its next request before it is closed"},
     {"request-timeout-ms", &Settings::request_timeout_ms, 0, kDayMs,
-     "milliseconds from a request to the end of its response, then 503; 0: none"},
+     "milliseconds from a request to the end of its response, then 504; 0: none"},
     {"write-timeout-ms", &Settings::write_timeout_ms, 10, kDayMs,
      "milliseconds that a client may read nothing of what lies ready for it"},
     {"stream-queue-bytes", &Settings::stream_queue_bytes, 4096, kGiB,
      "bytes of a streamed response that may wait for a slow client before its connection is closed"},
+    {"gzip-bytes", &Settings::gzip_bytes, 0, kGiB,
+     "responses of so many bytes and more are packed for clients that accept gzip, streams aside; 0: none"},
     {"drain-timeout-ms", &Settings::drain_timeout_ms, 0, kDayMs,
      "milliseconds that running requests have to end when the server stops"},
     {"loop-threads", &Settings::loop_threads, 1, 64, "threads that read and write connections"},

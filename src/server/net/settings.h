@@ -23,6 +23,7 @@ struct Settings {
   int64_t request_timeout_ms = 0;
   int64_t write_timeout_ms = 30'000;
   int64_t stream_queue_bytes = int64_t{1} << 20;
+  int64_t gzip_bytes = 4096;
   int64_t drain_timeout_ms = 30'000;
   int64_t loop_threads = 1;
   int64_t worker_threads = 4;
