@@ -1,21 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 # nereid_graph_page(OUTPUT): makes a source file that holds the page of graphs, from web/graph and from dagre, which
 # scripts/fetch_dagre puts under build/. Without dagre the page lays every graph out by itself.
-function(nereid_graph_page output)
-  set(folder "${PROJECT_SOURCE_DIR}/web/graph")
-  set(scripts data layout scopes canvas details tables main)
-  list(TRANSFORM scripts PREPEND "${folder}/")
-  list(TRANSFORM scripts APPEND ".js")
-  set(dagre "${PROJECT_SOURCE_DIR}/build/dagre-0.8.5")
-  set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS "${folder}/page.html" "${folder}/style.css" ${scripts})
+include(NereidPage)
 
-  file(READ "${folder}/page.html" NEREID_PAGE_HTML)
-  file(READ "${folder}/style.css" NEREID_PAGE_STYLE)
-  set(NEREID_PAGE_SCRIPT "")
-  foreach(script IN LISTS scripts)
-    file(READ "${script}" text)
-    string(APPEND NEREID_PAGE_SCRIPT "${text}")
-  endforeach()
+function(nereid_graph_page output)
+  _nereid_page_parts(graph "data;layout;scopes;canvas;details;tables;main")
+  set(dagre "${PROJECT_SOURCE_DIR}/build/dagre-0.8.5")
   set(NEREID_PAGE_DAGRE "")
   if(EXISTS "${dagre}/dagre.min.js" AND EXISTS "${dagre}/copyright")
     set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS "${dagre}/dagre.min.js" "${dagre}/copyright")

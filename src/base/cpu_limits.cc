@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <optional>
 
+#include "base/cgroup_line.h"
 #include "base/file.h"
 
 namespace nereid {
@@ -54,8 +55,7 @@ double folder_quota_v2(const std::string& folder) {
 // The smallest limit from mount/group up to mount.
 template <typename F>
 double smallest(const std::string& mount, std::string_view group, F folder_quota) {
-  // Not a path from the root, or outside of what this container sees.
-  if (!group.starts_with('/') || group.find("..") != std::string_view::npos) group = "";
+  group = visible_group(group);
   double least = 0;
   while (true) {
     while (group.ends_with('/')) group.remove_suffix(1);
@@ -64,15 +64,6 @@ double smallest(const std::string& mount, std::string_view group, F folder_quota
     if (group.empty()) return least;
     group = group.substr(0, group.rfind('/'));
   }
-}
-
-bool has_item(std::string_view list, std::string_view item) {
-  for (size_t at = 0; at <= list.size();) {
-    const size_t end = std::min(list.find(',', at), list.size());
-    if (list.substr(at, end - at) == item) return true;
-    at = end + 1;
-  }
-  return false;
 }
 
 }  // namespace
@@ -94,27 +85,18 @@ std::vector<int> affinity_cpus() {
   return cpus;
 }
 
-// A line is "id:controllers:path"; v2 has the single line "0::path".
 double cgroup_cpu_quota(std::string_view self_cgroup, const std::string& root) {
   double least = 0;
   const auto take = [&least](double q) {
     if (q > 0 && (least == 0 || q < least)) least = q;
   };
-  while (!self_cgroup.empty()) {
-    const size_t end = std::min(self_cgroup.find('\n'), self_cgroup.size());
-    const std::string_view line = self_cgroup.substr(0, end);
-    self_cgroup.remove_prefix(std::min(end + 1, self_cgroup.size()));
-    const size_t first = line.find(':');
-    const size_t second = first == std::string_view::npos ? first : line.find(':', first + 1);
-    if (second == std::string_view::npos) continue;
-    const std::string_view controllers = line.substr(first + 1, second - first - 1);
-    const std::string_view group = line.substr(second + 1);
-    if (controllers.empty()) {
-      take(smallest(root, group, folder_quota_v2));
-      take(smallest(root + "/unified", group, folder_quota_v2));
-    } else if (has_item(controllers, "cpu")) {
-      take(smallest(root + "/" + std::string(controllers), group, folder_quota_v1));
-      take(smallest(root + "/cpu", group, folder_quota_v1));
+  while (const std::optional<CgroupLine> line = next_cgroup_line(&self_cgroup)) {
+    if (line->controllers.empty()) {
+      take(smallest(root, line->group, folder_quota_v2));
+      take(smallest(root + "/unified", line->group, folder_quota_v2));
+    } else if (has_controller(line->controllers, "cpu")) {
+      take(smallest(root + "/" + std::string(line->controllers), line->group, folder_quota_v1));
+      take(smallest(root + "/cpu", line->group, folder_quota_v1));
     }
   }
   return least;

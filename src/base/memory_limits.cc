@@ -5,6 +5,7 @@
 #include <charconv>
 #include <optional>
 
+#include "base/cgroup_line.h"
 #include "base/file.h"
 
 namespace nereid {
@@ -34,7 +35,7 @@ constexpr GroupFiles kV2 = {"/memory.max", "/memory.current"};
 
 // From mount/group up to mount.
 int64_t least_left(const std::string& mount, std::string_view group, const GroupFiles& files) {
-  if (!group.starts_with('/') || group.find("..") != std::string_view::npos) group = "";
+  group = visible_group(group);
   int64_t least = -1;
   while (true) {
     while (group.ends_with('/')) group.remove_suffix(1);
@@ -58,20 +59,12 @@ int64_t meminfo_available(std::string_view meminfo) {
   return number_at_start(meminfo.substr(at + kName.size())).value_or(0) * 1024;
 }
 
-// A line is "id:controllers:path"; v2 has the single line "0::path".
 int64_t cgroup_memory_left(std::string_view self_cgroup, const std::string& root) {
   int64_t least = -1;
-  while (!self_cgroup.empty()) {
-    const size_t end = std::min(self_cgroup.find('\n'), self_cgroup.size());
-    const std::string_view line = self_cgroup.substr(0, end);
-    self_cgroup.remove_prefix(std::min(end + 1, self_cgroup.size()));
-    const size_t first = line.find(':');
-    const size_t second = first == std::string_view::npos ? first : line.find(':', first + 1);
-    if (second == std::string_view::npos) continue;
-    const std::string controllers = fmt::format(",{},", line.substr(first + 1, second - first - 1));
-    const bool is_v2 = controllers == ",,";
-    if (!is_v2 && controllers.find(",memory,") == std::string::npos) continue;
-    const int64_t left = least_left(is_v2 ? root : root + "/memory", line.substr(second + 1), is_v2 ? kV2 : kV1);
+  while (const std::optional<CgroupLine> line = next_cgroup_line(&self_cgroup)) {
+    const bool is_v2 = line->controllers.empty();
+    if (!is_v2 && !has_controller(line->controllers, "memory")) continue;
+    const int64_t left = least_left(is_v2 ? root : root + "/memory", line->group, is_v2 ? kV2 : kV1);
     if (left >= 0 && (least < 0 || left < least)) least = left;
   }
   return least;
