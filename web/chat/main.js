@@ -8,7 +8,7 @@ const DEFAULTS = {system: "", temperature: "0.7", top_p: "0.95", max_tokens: "",
 const IDEAS = ["Explain how rainbows form, in three sentences.", "Write a haiku about the sea.",
                "Give me five names for a small sailing boat.", "What is a prime number? Show it with an example."];
 
-const turns = [];      // {role, content, note?, problem?, item}
+const turns = [];      // {role, content, thought?, note?, problem?, item}
 let running = null;    // the AbortController of the answer that is being written
 let models = [];
 
@@ -57,10 +57,11 @@ function draw(turn) {
   const words = turn.item.querySelector(".words"), foot = turn.item.querySelector(".foot");
   if (turn.role === "user") words.replaceChildren(turn.content);
   else words.replaceChildren(...blocks(turn.content));
+  if (turn.thought) drawThought(turn, words);
   turn.item.querySelector(".problem")?.remove();
   if (turn.problem) foot.before(element("div", "problem", turn.problem));
   const isWriting = running && turn === turns[turns.length - 1];
-  turn.item.classList.toggle("waiting", Boolean(isWriting && !turn.content && turn.role === "assistant"));
+  turn.item.classList.toggle("waiting", Boolean(isWriting && !turn.content && !turn.thought && turn.role === "assistant"));
   turn.item.classList.toggle("writing", Boolean(isWriting && turn.content && turn.role === "assistant"));
   foot.replaceChildren();
   if (isWriting && turn.role === "assistant") return;
@@ -68,6 +69,18 @@ function draw(turn) {
   if (turn.role === "user") foot.append(small("Edit", () => edit(turn)));
   else foot.append(small("Again", () => again(turn)));
   if (turn.note) foot.append(element("span", "", turn.note));
+}
+// Open while there is nothing else to read; then as the reader has it.
+function drawThought(turn, words) {
+  let thought = turn.item.querySelector(".thought");
+  if (!thought) {
+    thought = element("details", "thought", element("summary", "", "Thoughts"), element("div", ""));
+    thought.open = true;
+    words.before(thought);
+  }
+  thought.lastChild.textContent = turn.thought;
+  if (turn.content && !turn.hasAnswered) thought.open = false;
+  turn.hasAnswered = Boolean(turn.content);
 }
 function add(role, content) {
   const turn = {role, content, item: element("li", `turn ${role}`, element("div", "words"), element("div", "foot"))};
@@ -116,10 +129,11 @@ async function reply() {
     const speed = rate(pieces);
     $("status").textContent = speed ? `${pieces} tokens, ${speed.toFixed(1)} tokens/s` : "Writing…";
   };
-  const onText = text => {
+  const onText = (text, isThought) => {
     if (!first) first = performance.now();
     ++pieces;
-    turn.content += text;
+    if (isThought) turn.thought = (turn.thought || "") + text;
+    else turn.content += text;
     if (isDrawn) requestAnimationFrame(show);
     isDrawn = false;
   };

@@ -44,7 +44,7 @@ async function* events(stream) {
   }
 }
 
-// Calls onText(piece) as the answer grows; gives {finish, tokens}. Throws ApiError, or AbortError once `signal` says so.
+// Calls onText(piece, isThought) as the answer grows; gives {finish, tokens}. Throws ApiError, or AbortError once `signal` says so.
 async function answer(body, key, signal, onText) {
   const response = await fetch("/v1/chat/completions", {
     method: "POST", headers: headers(key), signal,
@@ -58,7 +58,8 @@ async function answer(body, key, signal, onText) {
     if (chunk.usage) said.tokens = chunk.usage.completion_tokens;
     for (const choice of chunk.choices) {
       if (choice.finish_reason) said.finish = choice.finish_reason;
-      if (choice.delta.content) onText(choice.delta.content);
+      if (choice.delta.reasoning_content) onText(choice.delta.reasoning_content, true);
+      if (choice.delta.content) onText(choice.delta.content, false);
     }
   }
   if (!said.finish) throw new ApiError("The connection broke before the answer was complete.", 0, "broken");

@@ -28,6 +28,7 @@ struct ModelCard {
   bool embeds = false;
   bool reranks = false;
   std::vector<std::string> adapters;  // also models, by these names
+  std::string thought_format;         // the marks of what it thinks before it answers: "think", ...; "": none
   std::string tool_format;            // how its template writes calls of tools: "hermes", "llama3", ...; "": none
 };
 

@@ -32,7 +32,8 @@ print("<b>not bold</b>")
 
 
 class Stand(http.server.BaseHTTPRequestHandler):
-    """Serves the real page, and answers chats as the test's `script` says: pieces, numbers (seconds to wait), or errors."""
+    """Serves the real page, and answers chats as the test's `script` says: pieces, (thoughts,), numbers (seconds to
+    wait), or errors."""
     protocol_version = "HTTP/1.1"
     page, script, asked, gone = b"", [], [], None
 
@@ -70,6 +71,8 @@ class Stand(http.server.BaseHTTPRequestHandler):
                     time.sleep(one)
                 elif isinstance(one, dict):
                     return event({"error": one})
+                elif isinstance(one, tuple):
+                    event({"choices": [{"index": 0, "delta": {"reasoning_content": one[0]}, "finish_reason": None}]})
                 else:
                     event({"choices": [{"index": 0, "delta": {"content": one}, "finish_reason": None}]})
             event({"choices": [{"index": 0, "delta": {}, "finish_reason": "stop"}]})
@@ -130,6 +133,17 @@ class PageTest(ServedTest):
     def test_the_page_asks_no_other_server(self):
         self.assertIn("default-src 'none'", self.headers["Content-Security-Policy"])
         self.assertNotRegex(Stand.page.decode(), r"""<(script|img|iframe)[^>]*(src|href)=""")
+
+    def test_thoughts_stand_above_the_answer_and_close_when_it_comes(self):
+        Stand.script = [("It may",), (" <b>rain</b>.",), 1, "Yes", "."]
+        self.open()
+        self.say("Rain?")
+        self.browser.until("document.querySelector('.thought')?.open && document.querySelector('.thought div').innerText.length > 8", 30)
+        self.wait_idle()
+        self.assertEqual(self.answer(), "Yes.")
+        self.assertFalse(self.browser.js("document.querySelector('.thought').open"))
+        self.assertEqual(self.browser.js("document.querySelector('.thought div').textContent"), "It may <b>rain</b>.")
+        self.assertEqual(Stand.asked[0]["messages"][-1]["content"], "Rain?")
 
     def test_the_real_model_answers(self):
         self.open(real=True)

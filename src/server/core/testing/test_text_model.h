@@ -27,6 +27,7 @@ struct TestTextModelOptions {
                     .embeds = true,
                     .reranks = true,
                     .adapters = {},
+                    .thought_format = {},
                     .tool_format = "hermes"};
   std::vector<std::string> special = {"<s>", "</s>", "<tool_call>", "</tool_call>"};
   // How an answer goes out: by default at once, on the thread that asks. Otherwise `run` is given what does it, and the

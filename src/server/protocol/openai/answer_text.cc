@@ -14,9 +14,13 @@ std::string_view finish_word(TextFinish finish) {
 void append_usage(std::string* out, const Usage& usage) {
   fmt::format_to(std::back_inserter(*out),
                  R"({{"prompt_tokens":{},"completion_tokens":{},"total_tokens":{},)"
-                 R"("prompt_tokens_details":{{"cached_tokens":{}}}}})",
+                 R"("prompt_tokens_details":{{"cached_tokens":{}}})",
                  usage.prompt_tokens, usage.answer_tokens, usage.prompt_tokens + usage.answer_tokens,
                  usage.reused_tokens);
+  if (usage.thought_tokens >= 0)
+    fmt::format_to(std::back_inserter(*out), R"(,"completion_tokens_details":{{"reasoning_tokens":{}}})",
+                   usage.thought_tokens);
+  *out += '}';
 }
 
 std::string error_event(std::string_view error_body) {

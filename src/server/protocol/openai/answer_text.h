@@ -22,6 +22,7 @@ struct Usage {
   int64_t prompt_tokens = 0;
   int64_t reused_tokens = 0;  // of the prompt, found in the cache
   int64_t answer_tokens = 0;
+  int64_t thought_tokens = -1;  // of the answer; -1: the model has no marks for thoughts
 };
 
 struct StreamOptions {

@@ -24,10 +24,9 @@ class ChatAnswer final : public AnswerText {
     head_ += R"(,"service_tier":"default","system_fingerprint":)";
     append_json_string(&head_, options_.head.fingerprint);
     head_ += R"(,"choices":[)";
-    if (options_.make_parser) {
-      for (Choice& choice : choices_) choice.parser = options_.make_parser();
-      options_.make_parser = nullptr;  // it may refer to what does not live as long
-    }
+    for (Choice& choice : choices_)
+      choice.reader = AnswerReader(options_.thoughts, options_.make_parser ? options_.make_parser() : nullptr);
+    options_.make_parser = nullptr;  // it may refer to what does not live as long
   }
 
   void add(size_t, TextOutput&& output, std::string* stream) override {
@@ -43,15 +42,11 @@ class ChatAnswer final : public AnswerText {
         append_chat_logprob(&choice.logprobs, names_, output.sample, options_.logprobs);
       }
     }
-    if (!choice.parser) {
-      content(output.text);
+    if (choice.reader.is_plain()) {
+      said("content", &choice.text, output.text);
     } else {
       events_.clear();
-      const auto marker = options_.markers.find(output.token);
-      if (marker != options_.markers.end() && output.text.find(marker->second) == std::string::npos)
-        output.text += marker->second;
-      choice.parser->push(output.text, &events_);
-      if (output.is_last) choice.parser->finish(&events_);
+      choice.reader.read(output, options_.markers, &events_);
       for (ToolEvent& one : events_) tool_event(std::move(one));
     }
     if (!output.is_last) return;
@@ -60,7 +55,12 @@ class ChatAnswer final : public AnswerText {
     if (options_.stream.is_stream) event("{}");
   }
 
-  void end(const Usage& usage, std::string* out) override {
+  void end(const Usage& given, std::string* out) override {
+    Usage usage = given;
+    if (options_.thoughts.format) {
+      usage.thought_tokens = 0;
+      for (const Choice& choice : choices_) usage.thought_tokens += choice.reader.thought_tokens();
+    }
     if (options_.stream.is_stream) {
       if (options_.stream.include_usage) {
         *out += "data: ";
@@ -88,9 +88,9 @@ class ChatAnswer final : public AnswerText {
   };
   struct Choice {
     bool has_begun = false;
-    std::unique_ptr<ToolParser> parser;
-    std::string text;      // of an answer that is not streamed
-    std::string logprobs;  // not sent yet
+    AnswerReader reader;
+    std::string text, thought;  // of an answer that is not streamed
+    std::string logprobs;       // not sent yet
     std::vector<Call> calls;
     bool ignores_call = false;  // one more than are allowed
     std::string_view finish;
@@ -131,14 +131,17 @@ class ChatAnswer final : public AnswerText {
     close_event();
   }
 
-  void content(std::string_view text) {
+  // A piece of the choice's text, or of its thoughts.
+  void said(std::string_view member, std::string* kept, std::string_view text) {
     if (!options_.stream.is_stream) {
-      choice_->text += text;
+      *kept += text;
       return;
     }
     if (text.empty()) return;
     open_event();
-    *stream_ += R"({"content":")";
+    *stream_ += R"({")";
+    *stream_ += member;
+    *stream_ += R"(":")";
     append_json_escaped(stream_, text);
     *stream_ += R"("})";
     close_event();
@@ -147,7 +150,10 @@ class ChatAnswer final : public AnswerText {
   void tool_event(ToolEvent&& one) {
     switch (one.kind) {
       case ToolEvent::Kind::kContent:
-        if (!choice_->ignores_call) content(one.text);
+        if (!choice_->ignores_call) said("content", &choice_->text, one.text);
+        return;
+      case ToolEvent::Kind::kThought:
+        said("reasoning_content", &choice_->thought, one.text);
         return;
       case ToolEvent::Kind::kCall: {
         choice_->ignores_call = choice_->calls.size() >= options_.max_calls;
@@ -201,6 +207,10 @@ class ChatAnswer final : public AnswerText {
       *out += "null";
     else
       append_json_string(out, choice.text);
+    if (!choice.thought.empty()) {
+      *out += R"(,"reasoning_content":)";
+      append_json_string(out, choice.thought);
+    }
     *out += R"(,"refusal":null)";
     if (!choice.calls.empty() && options_.is_legacy) {
       *out += R"(,"function_call":)";

@@ -3,13 +3,12 @@
 #pragma once
 
 #include <functional>
-#include <map>
 #include <memory>
 #include <string>
 #include <vector>
 
+#include "server/protocol/openai/answer_reader.h"
 #include "server/protocol/openai/answer_text.h"
-#include "server/protocol/openai/tools/tool_format.h"
 
 namespace nereid::server::openai {
 
@@ -23,7 +22,8 @@ struct ChatAnswerOptions {
 
   // Makes one a choice, before make_chat_answer returns; none where no tools are.
   std::function<std::unique_ptr<ToolParser>()> make_parser;
-  std::map<int32_t, std::string> markers;  // special tokens that parsers want to see, and how
+  ThoughtOptions thoughts;
+  Markers markers;
   std::string finish_with_calls = "tool_calls";
   bool is_legacy = false;  // "function_call" in place of "tool_calls"
   size_t max_calls = SIZE_MAX;

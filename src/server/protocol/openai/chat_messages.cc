@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <map>
 
+#include "server/protocol/openai/json_cost.h"
 #include "server/protocol/openai/json_text.h"
 
 namespace nereid::server::openai {
@@ -96,7 +97,7 @@ Message read_message(Fields& in) {
   message.name = in.text("name").value_or("");
   if (message.role == "assistant") {
     read_calls(in, &message);
-    message.reasoning = in.text("reasoning_content").value_or("");
+    message.reasoning = in.text(in.has("reasoning") ? "reasoning" : "reasoning_content").value_or("");
     if (const std::optional<std::string> refusal = in.text("refusal")) message.content = *refusal;
   }
   message.tool_call_id = in.text("tool_call_id").value_or("");
@@ -112,7 +113,9 @@ void append_member(std::string* out, std::string_view name, std::string_view val
 
 // The object the arguments are, or their text as it is.
 void append_arguments(std::string* out, const std::string& arguments) {
-  const Result<Json> json = parse_json(arguments, {.max_depth = 64, .max_bytes = arguments.size()});
+  // A text that would be too large a document is left a text.
+  const bool is_small = document_bytes(arguments) <= kMaxDocumentBytes;
+  const Result<Json> json = parse_json(arguments, {.max_depth = 64, .max_bytes = is_small ? arguments.size() : 0});
   if (json.is_ok() && json->is_object() && has_small_objects(*json))
     *out += arguments;
   else

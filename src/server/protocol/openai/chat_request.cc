@@ -27,6 +27,16 @@ void read_max_tokens(Fields& fields, ChatRequest* request) {
   if (most) request->common.params.max_tokens = static_cast<int32_t>(*most);
 }
 
+// SGLang's, vLLM's and llama.cpp's ways to say it.
+ThoughtUse read_thoughts(Fields& fields) {
+  const bool is_inline = !fields.boolean("separate_reasoning").value_or(true);
+  const bool is_dropped = !fields.boolean("include_reasoning").value_or(true);
+  static constexpr std::string_view kFormats[] = {"none", "auto", "deepseek", "deepseek-legacy"};
+  const std::string format = fields.word("reasoning_format", kFormats).value_or("auto");
+  if (is_inline || format == "none") return ThoughtUse::kInline;
+  return is_dropped ? ThoughtUse::kDropped : ThoughtUse::kSeparate;
+}
+
 }  // namespace
 
 ChatRequest read_chat(const Json& body, const BodyReader& reader, FirstError* error) {
@@ -47,6 +57,7 @@ ChatRequest read_chat(const Json& body, const BodyReader& reader, FirstError* er
     request.variables = raw_value(reader.body, path);
   }
   request.add_generation_prompt = fields.boolean("add_generation_prompt").value_or(true);
+  request.thoughts = read_thoughts(fields);
   if (const Json* modalities = fields.array("modalities")) {
     for (const Json& one : *modalities) {
       const auto* word = one.get_ptr<const std::string*>();

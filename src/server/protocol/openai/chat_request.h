@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "server/protocol/openai/answer_reader.h"
 #include "server/protocol/openai/chat_messages.h"
 #include "server/protocol/openai/chat_tools.h"
 #include "server/protocol/openai/common_request.h"
@@ -18,6 +19,7 @@ struct ChatRequest {
   bool has_max_tokens = false;  // else the answer may fill the context
   std::string variables;        // chat_template_kwargs as they were sent; "": none
   bool add_generation_prompt = true;
+  ThoughtUse thoughts = ThoughtUse::kSeparate;
 };
 
 // Errors: kept in `error`; the request is not whole then.

@@ -72,9 +72,7 @@ void choose_named(Fields& fields, std::string_view member, const Json& function,
   Fields in(function, fields.error(), std::string(member));
   set->named = in.required_text("name").value_or("");
   set->choice = ToolChoice::kNamed;
-  const bool is_there =
-      std::any_of(set->tools.begin(), set->tools.end(), [&](const Tool& t) { return t.name == set->named; });
-  if (!is_there && !fields.error()->is_set()) {
+  if (!is_tool(*set, set->named) && !fields.error()->is_set()) {
     fields.fail(member, "invalid_value",
                 fmt::format("Tool choice '{}' not found in the tools that the request names.", set->named));
   }
@@ -88,7 +86,7 @@ void choose_allowed(Fields& fields, Fields& in, ToolSet* set) {
   set->choice = inner.word("mode", kModes).value_or("auto") == "auto" ? ToolChoice::kAuto : ToolChoice::kRequired;
   const Json* list = inner.array("tools");
   if (!list) return inner.require("tools");
-  ToolNames names;
+  std::vector<std::string> names;
   for (const Json& one : *list) {
     const Json* function = json_find(one, "function");
     const Json* name = json_find(function ? *function : one, "name");
@@ -162,18 +160,20 @@ std::string list_schema(const ToolSet& set) {
   return out += '}';
 }
 
-// Free text in which nothing but a call of a tool may follow the trigger.
+// Free text in which nothing but a call of a tool may follow the trigger. "": the format has none.
 std::string tag_grammar(const ToolSet& set, const ToolFormat& format) {
   std::string tags, trigger;
   for (const Tool& tool : set.tools) {
     const ToolFrame frame = format.frame(tool.name);
     tags += tags.empty() ? R"({"type":"tag","begin":)" : R"(,{"type":"tag","begin":)";
     append_json_string(&tags, frame.begin);
-    tags += fmt::format(R"(,"content":{{"type":"json_schema","json_schema":{}}},"end":)", schema_of(tool));
+    tags += fmt::format(R"(,"content":{{"type":"json_schema","style":"{}","json_schema":{}}},"end":)", frame.style,
+                        schema_of(tool));
     append_json_string(&tags, frame.end);
     tags += '}';
     trigger = frame.trigger;
   }
+  if (trigger.empty()) return {};
   std::string out = R"({"type":"structural_tag","format":{"type":"triggered_tags","triggers":[)";
   append_json_string(&out, trigger);
   return out += fmt::format(R"(],"tags":[{}],"stop_after_first":{}}}}})", tags, !set.parallel);
@@ -200,9 +200,13 @@ Tool read_function(Fields& in) {
   return tool;
 }
 
+bool is_tool(const ToolSet& set, std::string_view name) {
+  return find_tool(set, name) != nullptr;
+}
+
 ToolNames ToolSet::names() const {
   ToolNames names;
-  for (const Tool& tool : tools) names.push_back(tool.name);
+  for (const Tool& tool : tools) names.emplace_back(tool.name, tool.parameters);
   return names;
 }
 
@@ -237,7 +241,9 @@ sample::GrammarSpec tool_grammar(const ToolSet& set, const ToolFormat* format, b
   }
   const bool is_strict = std::any_of(set.tools.begin(), set.tools.end(), [](const Tool& t) { return t.is_strict; });
   if (!format || !(is_strict || always)) return {};
-  return {sample::GrammarKind::kStructuralTag, tag_grammar(set, *format)};
+  std::string tags = tag_grammar(set, *format);
+  if (tags.empty()) return {};
+  return {sample::GrammarKind::kStructuralTag, std::move(tags)};
 }
 
 std::unique_ptr<ToolParser> tool_parser(const ToolSet& set, const ToolFormat* format) {

@@ -32,10 +32,13 @@ struct ToolSet {
   bool is_legacy = false;  // "functions" and "function_call", and answered in that form
 
   bool is_used() const { return choice != ToolChoice::kNone; }
+  // With their schemas.
   ToolNames names() const;
   // The array that templates print: the tools that may be called.
   std::string json() const;
 };
+
+bool is_tool(const ToolSet& set, std::string_view name);
 
 // tools, tool_choice, parallel_tool_calls; functions and function_call, which came before them. `body`: the body's
 // text.

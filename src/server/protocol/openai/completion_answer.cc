@@ -3,7 +3,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <numeric>
 
 #include "server/protocol/openai/json_text.h"
@@ -17,7 +16,7 @@ class CompletionAnswer final : public AnswerText {
   CompletionAnswer(const TextModel& model, CompletionAnswerOptions options)
       : options_(std::move(options)),
         names_(model, options_.tokens_as_ids),
-        choices_(options_.prompts * static_cast<size_t>(options_.best_of)),
+        choices_(options_.prompts * static_cast<size_t>(options_.n)),
         prompt_samples_(options_.prompts) {
     head_ = R"({"id":)";
     append_json_string(&head_, options_.head.id);
@@ -29,14 +28,13 @@ class CompletionAnswer final : public AnswerText {
   }
 
   void add(size_t prompt, TextOutput&& output, std::string* stream) override {
-    const size_t at = prompt * static_cast<size_t>(options_.best_of) + static_cast<size_t>(output.choice);
+    const size_t at = prompt * static_cast<size_t>(options_.n) + static_cast<size_t>(output.choice);
     Choice& choice = choices_[at];
     if (!output.prompt.empty()) prompt_samples_[prompt] = std::move(output.prompt);
     if (!choice.has_begun) begin(prompt, &choice);
     choice.text += output.text;
     if (output.token >= 0) {
       ++choice.tokens;
-      choice.logprob += output.sample.logprob;
       if (options_.logprobs >= 0) choice.logprobs.add(names_, output.sample, options_.logprobs);
     }
     if (output.is_last) choice.finish = finish_word(output.finish);
@@ -69,12 +67,9 @@ class CompletionAnswer final : public AnswerText {
       return;
     }
     *out += head_;
-    size_t index = 0;
-    for (size_t prompt = 0; prompt < options_.prompts; ++prompt) {
-      for (const size_t at : best(prompt)) {
-        if (index > 0) *out += ',';
-        append_choice(out, index++, &choices_[at]);
-      }
+    for (size_t at = 0; at < choices_.size(); ++at) {
+      if (at > 0) *out += ',';
+      append_choice(out, at, &choices_[at]);
     }
     *out += R"(],"usage":)";
     append_usage(out, usage);
@@ -86,7 +81,6 @@ class CompletionAnswer final : public AnswerText {
     bool has_begun = false;
     std::string text;  // not sent yet
     CompletionLogprobs logprobs;
-    double logprob = 0;
     int64_t tokens = 0;
     std::string_view finish;
   };
@@ -105,19 +99,6 @@ class CompletionAnswer final : public AnswerText {
   int64_t tokens_so_far() const {
     return std::accumulate(choices_.begin(), choices_.end(), int64_t{0},
                            [](int64_t sum, const Choice& c) { return sum + c.tokens; });
-  }
-
-  // The n likeliest by the mean of their tokens, as they were drawn where all are given.
-  std::vector<size_t> best(size_t prompt) const {
-    std::vector<size_t> order(static_cast<size_t>(options_.best_of));
-    std::iota(order.begin(), order.end(), prompt * order.size());
-    if (options_.n >= options_.best_of) return order;
-    const auto mean = [&](size_t at) {
-      return choices_[at].logprob / static_cast<double>(std::max<int64_t>(choices_[at].tokens, 1));
-    };
-    std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) { return mean(a) > mean(b); });
-    order.resize(static_cast<size_t>(options_.n));
-    return order;
   }
 
   void append_choice(std::string* out, size_t index, Choice* choice) const {

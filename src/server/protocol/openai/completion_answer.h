@@ -12,8 +12,7 @@ namespace nereid::server::openai {
 struct CompletionAnswerOptions {
   AnswerHead head;
   StreamOptions stream;
-  int32_t n = 1;          // given per prompt, of ...
-  int32_t best_of = 1;    // ... those drawn
+  int32_t n = 1;          // a prompt
   int32_t logprobs = -1;  // as asked for; what the model gives may be more
   bool tokens_as_ids = false;
   struct Echo {

@@ -5,11 +5,11 @@
 #include <cmath>
 
 #include "base/log.h"
+#include "server/protocol/openai/json_cost.h"
 
 namespace nereid::server::openai {
 namespace {
 
-// A document in memory takes up to some 50 times its text.
 constexpr size_t kMaxBodyBytes = size_t{16} << 20;
 constexpr int kMaxDepth = 100;
 
@@ -208,6 +208,14 @@ Json read_body(std::string_view body, FirstError* error) {
         {.http = 413,
          .message = fmt::format("The request's body has {} bytes; at most {} are read.", body.size(), kMaxBodyBytes),
          .code = "request_too_large"});
+    return Json::object();
+  }
+  if (const int64_t bytes = document_bytes(body); bytes > kMaxDocumentBytes) {
+    error->set({.http = 413,
+                .message = fmt::format("The request's body has so many values that reading it would take {} MiB of "
+                                       "memory; at most {} MiB are given to it.",
+                                       bytes >> 20, kMaxDocumentBytes >> 20),
+                .code = "request_too_large"});
     return Json::object();
   }
   Result<Json> json = parse_json(body, {.max_depth = kMaxDepth, .max_bytes = kMaxBodyBytes});

@@ -14,18 +14,25 @@ std::string json_string(std::string_view text) {
   return out;
 }
 
-// A message, or a call of a tool.
+// A message, a call of a tool, or what was thought.
 struct Item {
-  bool is_call = false;
+  enum class Kind : uint8_t { kMessage, kCall, kThought };
+  Kind kind = Kind::kMessage;
+  bool is_call() const { return kind == Kind::kCall; }
   std::string id;
   std::string call_id, name;
   std::string text;  // what is said, or the arguments
 
   std::string part() const {
+    if (kind == Kind::kThought) return fmt::format(R"({{"type":"reasoning_text","text":{}}})", json_string(text));
     return fmt::format(R"({{"type":"output_text","text":{},"annotations":[],"logprobs":[]}})", json_string(text));
   }
   std::string json(std::string_view status, bool with_text = true) const {
-    if (is_call) {
+    if (kind == Kind::kThought) {
+      return fmt::format(R"({{"id":"{}","type":"reasoning","status":"{}","summary":[],"content":[{}]}})", id, status,
+                         with_text ? part() : "");
+    }
+    if (is_call()) {
       return fmt::format(
           R"({{"id":"{}","type":"function_call","status":"{}","call_id":"{}","name":{},"arguments":{}}})", id, status,
           call_id, json_string(name), json_string(text));
@@ -45,19 +52,11 @@ class ResponseAnswer final : public AnswerText {
       for (const std::string_view name : {"response.created", "response.in_progress"})
         event(name, fmt::format(R"("response":{})", response("in_progress", nullptr)));
     }
-    if (!options_.parser) {
-      content(output.text);
-    } else {
-      const auto marker = options_.markers.find(output.token);
-      if (marker != options_.markers.end() && output.text.find(marker->second) == std::string::npos)
-        output.text += marker->second;
-      ToolEvents events;
-      options_.parser->push(output.text, &events);
-      if (output.is_last) options_.parser->finish(&events);
-      for (const ToolEvent& one : events) tool_event(one);
-    }
+    ToolEvents events;
+    options_.reader.read(output, options_.markers, &events);
+    for (const ToolEvent& one : events) tool_event(one);
     if (!output.is_last) return;
-    if (items_.empty()) open(false, "");
+    if (items_.empty()) open(Item::Kind::kMessage, "");
     close();
     is_cut_ = output.finish == TextFinish::kLength;
   }
@@ -82,27 +81,31 @@ class ResponseAnswer final : public AnswerText {
   // What an event of the item at hand begins with.
   std::string place() const {
     const Item& item = items_.back();
-    const std::string_view content = item.is_call ? "" : R"(,"content_index":0)";
+    const std::string_view content = item.is_call() ? "" : R"(,"content_index":0)";
     return fmt::format(R"("item_id":"{}","output_index":{}{})", item.id, items_.size() - 1, content);
   }
 
-  void open(bool is_call, std::string_view name) {
+  void open(Item::Kind kind, std::string_view name) {
     close();
     Item& item = items_.emplace_back();
-    item.is_call = is_call;
-    item.id = random_id(is_call ? "fc_" : "msg_", 24, options_.random);
+    item.kind = kind;
+    const std::string_view prefix = kind == Item::Kind::kMessage ? "msg_" : kind == Item::Kind::kCall ? "fc_" : "rs_";
+    item.id = random_id(prefix, 24, options_.random);
     item.name = name;
-    if (is_call) item.call_id = random_id(options_.id_prefix, options_.id_letters, options_.random);
+    if (item.is_call()) item.call_id = random_id(options_.id_prefix, options_.id_letters, options_.random);
     is_open_ = true;
     event("response.output_item.added",
           fmt::format(R"("output_index":{},"item":{})", items_.size() - 1, item.json("in_progress", false)));
-    if (!is_call) event("response.content_part.added", fmt::format(R"({},"part":{})", place(), item.part()));
+    if (kind == Item::Kind::kMessage)
+      event("response.content_part.added", fmt::format(R"({},"part":{})", place(), item.part()));
   }
 
   void close() {
     if (!std::exchange(is_open_, false)) return;
     const Item& item = items_.back();
-    if (item.is_call) {
+    if (item.kind == Item::Kind::kThought) {
+      event("response.reasoning_text.done", fmt::format(R"({},"text":{})", place(), json_string(item.text)));
+    } else if (item.is_call()) {
       event("response.function_call_arguments.done",
             fmt::format(R"({},"name":{},"arguments":{})", place(), json_string(item.name), json_string(item.text)));
     } else {
@@ -113,9 +116,15 @@ class ResponseAnswer final : public AnswerText {
           fmt::format(R"("output_index":{},"item":{})", items_.size() - 1, item.json("completed")));
   }
 
+  void thought(std::string_view text) {
+    if (!is_open_ || items_.back().kind != Item::Kind::kThought) open(Item::Kind::kThought, "");
+    items_.back().text += text;
+    event("response.reasoning_text.delta", fmt::format(R"({},"delta":{})", place(), json_string(text)));
+  }
+
   void content(std::string_view text) {
     if (text.empty()) return;
-    if (!is_open_ || items_.back().is_call) open(false, "");
+    if (!is_open_ || items_.back().kind != Item::Kind::kMessage) open(Item::Kind::kMessage, "");
     items_.back().text += text;
     event("response.output_text.delta", fmt::format(R"({},"delta":{},"logprobs":[])", place(), json_string(text)));
   }
@@ -129,7 +138,10 @@ class ResponseAnswer final : public AnswerText {
         ignores_call_ = calls_ >= options_.max_calls;
         if (ignores_call_) return;
         ++calls_;
-        open(true, one.text);
+        open(Item::Kind::kCall, one.text);
+        return;
+      case ToolEvent::Kind::kThought:
+        thought(one.text);
         return;
       case ToolEvent::Kind::kArguments:
         if (ignores_call_) return;
@@ -158,9 +170,9 @@ class ResponseAnswer final : public AnswerText {
     if (!usage) return out += R"("usage":null})";
     return out +=
            fmt::format(R"("usage":{{"input_tokens":{},"input_tokens_details":{{"cached_tokens":{}}},)"
-                       R"("output_tokens":{},"output_tokens_details":{{"reasoning_tokens":0}},"total_tokens":{}}}}})",
+                       R"("output_tokens":{},"output_tokens_details":{{"reasoning_tokens":{}}},"total_tokens":{}}}}})",
                        usage->prompt_tokens, usage->reused_tokens, usage->answer_tokens,
-                       usage->prompt_tokens + usage->answer_tokens);
+                       options_.reader.thought_tokens(), usage->prompt_tokens + usage->answer_tokens);
   }
 
   ResponseAnswerOptions options_;

@@ -3,22 +3,21 @@
 #pragma once
 
 #include <functional>
-#include <map>
 #include <memory>
 #include <string>
 
+#include "server/protocol/openai/answer_reader.h"
 #include "server/protocol/openai/answer_text.h"
 #include "server/protocol/openai/response_request.h"
-#include "server/protocol/openai/tools/tool_format.h"
 
 namespace nereid::server::openai {
 
 struct ResponseAnswerOptions {
   AnswerHead head;
   bool is_stream = false;
-  ResponseRequest request;                 // what the response repeats
-  std::unique_ptr<ToolParser> parser;      // none where no tools are
-  std::map<int32_t, std::string> markers;  // special tokens that the parser wants to see, and how
+  ResponseRequest request;  // what the response repeats
+  AnswerReader reader;
+  Markers markers;
   size_t max_calls = SIZE_MAX;
   std::string id_prefix = "call_";
   size_t id_letters = 24;

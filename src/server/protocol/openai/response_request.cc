@@ -121,8 +121,7 @@ void read_choice(Fields& fields, ToolSet* set) {
     in.word("type", kTypes);
     set->named = in.required_text("name").value_or("");
     set->choice = ToolChoice::kNamed;
-    const ToolNames names = set->names();
-    if (std::find(names.begin(), names.end(), set->named) == names.end())
+    if (!is_tool(*set, set->named))
       in.fail("name", "invalid_value",
               fmt::format("Tool choice '{}' not found in the tools that the request names.", set->named));
     return;

@@ -15,7 +15,7 @@ void chat_completions(const Service& service, net::Request request, ResponderPtr
   if (error.is_set()) return send_error(*responder, error.get());
   FoundModel found = find_model(service, parsed.common.model, &error);
   if (error.is_set()) return send_error(*responder, error.get());
-  TextRequest one = chat_request(found, &parsed, &error);
+  TextRequest one = chat_request(service, found, &parsed, &error);
   if (error.is_set()) return send_error(*responder, error.get());
 
   const CommonRequest& common = parsed.common;
@@ -29,9 +29,10 @@ void chat_completions(const Service& service, net::Request request, ResponderPtr
       .tokens_as_ids = common.tokens_as_ids,
       .prompt_tokens = static_cast<int64_t>(one.prompt.size()),
       .random = service.random};
+  answer.thoughts = thought_options(*found.model, parsed, one);
+  answer.markers = answer_markers(*found.model, tools.is_used() ? use.format : nullptr, answer.thoughts);
   if (tools.is_used()) {
     answer.make_parser = [&] { return tool_parser(tools, use.format); };
-    answer.markers = tool_markers(*found.model, *use.format);
     answer.is_legacy = tools.is_legacy;
     answer.id_prefix = use.format->id_prefix;
     answer.id_letters = use.format->id_letters;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "server/protocol/openai/endpoints/chat_prompt.h"
 
+#include <algorithm>
+
 namespace nereid::server::openai {
 namespace {
 
@@ -31,11 +33,31 @@ ToolUse tool_use(const ModelCard& card) {
   return own ? ToolUse{own, false} : ToolUse{find_tool_format(kToldFormat), true};
 }
 
-std::map<int32_t, std::string> tool_markers(const TextModel& model, const ToolFormat& format) {
-  std::map<int32_t, std::string> found;
-  for (const std::string_view mark : format.markers) {
+ThoughtOptions thought_options(const TextModel& model, const ChatRequest& request, const TextRequest& prompt) {
+  ThoughtOptions options{.format = find_thought_format(model.card().thought_format)};
+  const sample::GrammarKind form = prompt.params.grammar.kind;
+  const bool is_bound = form != sample::GrammarKind::kNone && form != sample::GrammarKind::kStructuralTag;
+  if (request.thoughts == ThoughtUse::kInline || is_bound) options.format = nullptr;
+  if (!options.format) return options;
+  options.is_dropped = request.thoughts == ThoughtUse::kDropped;
+  constexpr size_t kTail = 32;  // tokens: more than a mark and line ends are
+  const std::span<const int32_t> all = prompt.prompt;
+  const Result<std::string> end = model.detokenize(all.last(std::min(all.size(), kTail)));
+  options.is_inside = end.is_ok() && ends_in_thought(*options.format, *end);
+  return options;
+}
+
+Markers answer_markers(const TextModel& model, const ToolFormat* format, const ThoughtOptions& thoughts) {
+  Markers found;
+  const auto add = [&](std::string_view mark) {
     const std::vector<int32_t> ids = model.tokenize(mark, false, true);
     if (ids.size() == 1) found.emplace(ids[0], mark);
+  };
+  if (format)
+    for (const std::string_view mark : format->markers) add(mark);
+  if (thoughts.format) {
+    add(thoughts.format->begin);
+    add(thoughts.format->end);
   }
   return found;
 }
@@ -56,7 +78,7 @@ std::vector<int32_t> chat_tokens(const TextModel& model, ChatRequest* request, F
   return {};
 }
 
-TextRequest chat_request(const FoundModel& found, ChatRequest* request, FirstError* error) {
+TextRequest chat_request(const Service& service, const FoundModel& found, ChatRequest* request, FirstError* error) {
   const ModelCard& card = found.model->card();
   if (!card.chats) {
     error->set({.http = 404,
@@ -69,7 +91,7 @@ TextRequest chat_request(const FoundModel& found, ChatRequest* request, FirstErr
   CommonRequest& common = request->common;
   TextRequest one{.prompt = chat_tokens(*found.model, request, error),
                   .choices = common.n,
-                  .priority = common.priority,
+                  .priority = std::min(common.priority, service.max_priority),
                   .timeout_us = common.timeout_us,
                   .user = common.user,
                   .adapter = found.adapter};

@@ -2,7 +2,6 @@
 // From a chat's request to the tokens a model reads, with the tools it may call.
 #pragma once
 
-#include <map>
 #include <string>
 #include <vector>
 
@@ -19,14 +18,17 @@ struct ToolUse {
 };
 ToolUse tool_use(const ModelCard& card);
 
-// The special tokens that stand for the format's marks.
-std::map<int32_t, std::string> tool_markers(const TextModel& model, const ToolFormat& format);
+// Where the answer's thoughts begin and how they are told. `prompt`: whether it has begun them. A form that was asked
+// for binds an answer from its first token: there are none then.
+ThoughtOptions thought_options(const TextModel& model, const ChatRequest& request, const TextRequest& prompt);
+// The special tokens that stand for the marks of tools (nullptr: there are none) and of thoughts.
+Markers answer_markers(const TextModel& model, const ToolFormat* format, const ThoughtOptions& thoughts);
 
 // The template's errors are kept. The request's messages are used up.
 std::vector<int32_t> chat_tokens(const TextModel& model, ChatRequest* request, FirstError* error);
 
 // What the model is asked: the prompt, the room there is for the answer, the grammar that tools ask for. Errors are
 // kept: no chat model, what the template says, a context that is too short.
-TextRequest chat_request(const FoundModel& found, ChatRequest* request, FirstError* error);
+TextRequest chat_request(const Service& service, const FoundModel& found, ChatRequest* request, FirstError* error);
 
 }  // namespace nereid::server::openai

@@ -76,7 +76,6 @@ void completions(const Service& service, net::Request request, ResponderPtr resp
       .head = {random_id("cmpl-", 24, service.random), service.unix_s(), found.name, "nereid-" + service.version},
       .stream = {common.stream, common.include_usage, common.continuous_usage},
       .n = common.n,
-      .best_of = parsed.best_of,
       .logprobs = common.params.logprobs,
       .tokens_as_ids = common.tokens_as_ids,
       .prompts = parsed.prompts.size()};
@@ -88,14 +87,14 @@ void completions(const Service& service, net::Request request, ResponderPtr resp
   for (const Prompt& prompt : parsed.prompts) {
     TextRequest one{.prompt = prompt_tokens(*found.model, parsed, prompt, &error),
                     .params = common.params,
-                    .choices = parsed.best_of,
+                    .choices = common.n,
                     .prompt_logprobs = parsed.echo && common.params.logprobs >= 0,
-                    .priority = common.priority,
+                    .priority = std::min(common.priority, service.max_priority),
                     .timeout_us = common.timeout_us,
                     .user = common.user,
                     .adapter = found.adapter};
     one.params.max_tokens = answer_tokens(*found.model, parsed, one.prompt.size(), &error);
-    if (parsed.best_of > common.n) one.params.logprobs = std::max(one.params.logprobs, 0);  // to know the likeliest
+    if (parsed.best_of > common.n) one.params.best_of = parsed.best_of;
     if (parsed.echo) {
       Result<CompletionAnswerOptions::Echo> echo = echo_of(*found.model, prompt, one.prompt);
       if (!echo.is_ok()) error.set(api_error(echo.status(), "prompt"));

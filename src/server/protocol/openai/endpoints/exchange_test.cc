@@ -36,9 +36,10 @@ void TestResponder::vanish() {
 }
 
 std::shared_ptr<TestResponder> ask(std::shared_ptr<TextModel> model, std::string_view method, std::string_view target,
-                                   std::string_view body) {
+                                   std::string_view body, int32_t max_priority) {
   const auto count = std::make_shared<std::atomic<uint64_t>>(0);
   const auto service = std::make_shared<Service>();
+  service->max_priority = max_priority;
   service->models = std::make_shared<FixedTextModels>(std::vector<std::shared_ptr<TextModel>>{std::move(model)});
   service->version = "test";
   service->unix_s = [] { return int64_t{1700000001}; };

@@ -14,7 +14,8 @@ ApiError cancelled_error() {
 }
 
 ApiError timeout_error() {
-  return {408, "The request took longer than its time limit.", "timeout", "", "timeout"};
+  // 422 is what no client sends again by itself, as it does 408, 429 and 5xx: it would take as long again.
+  return {422, "The request took longer than its time limit.", "timeout", "", "timeout"};
 }
 
 }  // namespace

@@ -2,7 +2,8 @@
 // What happens to a request that nobody waits for, that the model refuses, or that fails on its way.
 #include "server/protocol/openai/endpoints/generation.h"
 
-#include <gtest/gtest.h>
+#include <fmt/format.h>
+#include <gmock/gmock.h>
 
 #include <limits>
 #include <utility>
@@ -11,6 +12,9 @@
 
 namespace nereid::server::openai {
 namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
 
 // A model whose answers wait until the test lets them go.
 struct HeldModel {
@@ -100,11 +104,75 @@ TEST(Generation, a_chat_without_max_tokens_may_fill_the_context) {
             model->card().context_tokens - static_cast<int64_t>(model->last().prompt.size()));
 }
 
-TEST(Generation, the_best_answers_need_log_probabilities_which_the_client_does_not_see) {
+TEST(Generation, a_request_has_no_more_priority_than_the_server_gives) {
+  const auto model = std::make_shared<TestTextModel>();
+  for (const auto& [asked, given] : {std::pair{2, 2}, {3, 3}, {2'000'000'000, 3}, {-7, -7}}) {
+    ask(model, "POST", "/v1/completions", fmt::format(R"({{"prompt":"a","priority":{}}})", asked), 3);
+    EXPECT_EQ(model->last().priority, given);
+    ask(model, "POST", "/v1/chat/completions",
+        fmt::format(R"({{"messages":[{{"role":"user","content":"a"}}],"priority":{}}})", asked), 3);
+    EXPECT_EQ(model->last().priority, given);
+  }
+}
+
+// A model that thinks, asked for what it is told to say.
+std::string thinks(std::string_view say, std::string_view more, std::string_view target = "/v1/chat/completions") {
+  TestTextModelOptions options;
+  options.card.thought_format = "think";
+  const auto model = std::make_shared<TestTextModel>(options);
+  const bool is_chat = target == "/v1/chat/completions";
+  const std::string body = is_chat
+                               ? fmt::format(R"({{"messages":[{{"role":"user","content":"say{{{}}}"}}]{}}})", say, more)
+                               : fmt::format(R"({{"input":"say{{{}}}"{}}})", say, more);
+  return ask(model, "POST", target, body)->response().body;
+}
+constexpr std::string_view kThinks = R"(<think>\nhm, so\n</think>\n\nYes.)";
+
+TEST(Generation, thoughts_are_told_apart_from_the_answer) {
+  const std::string body = thinks(kThinks, "");
+  EXPECT_THAT(body, HasSubstr(R"("content":"Yes.","reasoning_content":"hm, so","refusal":null)"));
+  EXPECT_THAT(body, HasSubstr(R"("completion_tokens_details":{"reasoning_tokens":)"));
+  const std::string events = thinks(kThinks, R"(,"stream":true)");
+  EXPECT_THAT(events, HasSubstr(R"("delta":{"reasoning_content":"hm"})"));
+  EXPECT_THAT(events, HasSubstr(R"("delta":{"content":"Yes"})"));
+  EXPECT_THAT(events, Not(HasSubstr("think>")));
+}
+
+TEST(Generation, thoughts_stay_where_they_are_or_go_where_that_is_asked_for) {
+  for (const char* more : {R"(,"separate_reasoning":false)", R"(,"reasoning_format":"none")"})
+    EXPECT_THAT(thinks(kThinks, more), HasSubstr(R"("content":"<think>\nhm, so\n</think>\n\nYes.")")) << more;
+  const std::string dropped = thinks(kThinks, R"(,"include_reasoning":false)");
+  EXPECT_THAT(dropped, HasSubstr(R"("content":"Yes.","refusal":null)"));
+  EXPECT_THAT(dropped, Not(HasSubstr("hm")));
+}
+
+TEST(Generation, calls_of_tools_follow_thoughts) {
+  const std::string body =
+      thinks(R"(<think>rain?</think><tool_call>{\"name\": \"rain\", \"arguments\": {}}</tool_call>)",
+             R"(,"tools":[{"type":"function","function":{"name":"rain"}}])");
+  EXPECT_THAT(body, HasSubstr(R"("reasoning_content":"rain?")"));
+  EXPECT_THAT(body, HasSubstr(R"("function":{"name":"rain","arguments":"{}"})"));
+}
+
+TEST(Generation, a_response_has_an_item_for_thoughts) {
+  const std::string body = thinks(kThinks, "", "/v1/responses");
+  EXPECT_THAT(body, HasSubstr(R"("type":"reasoning","status":"completed","summary":[],)"
+                              R"("content":[{"type":"reasoning_text","text":"hm, so"}])"));
+  EXPECT_THAT(body, HasSubstr(R"({"type":"output_text","text":"Yes.")"));
+  const std::string events = thinks(kThinks, R"(,"stream":true)", "/v1/responses");
+  EXPECT_THAT(events, HasSubstr("event: response.reasoning_text.delta\n"));
+  EXPECT_THAT(events, HasSubstr("event: response.reasoning_text.done\n"));
+}
+
+TEST(Generation, what_the_client_wants_in_a_form_has_no_thoughts) {
+  EXPECT_THAT(thinks(kThinks, R"(,"response_format":{"type":"json_object"})"), Not(HasSubstr("reasoning_content")));
+}
+
+TEST(Generation, the_model_is_asked_for_the_best_answers) {
   const auto model = std::make_shared<TestTextModel>();
   const auto responder = ask(model, "POST", "/v1/completions", R"({"prompt":"a","best_of":3})");
-  EXPECT_EQ(model->last().choices, 3);
-  EXPECT_EQ(model->last().params.logprobs, 0);
+  EXPECT_EQ(model->last().choices, 1);
+  EXPECT_EQ(model->last().params.best_of, 3);
   EXPECT_NE(responder->response().body.find(R"("logprobs":null)"), std::string::npos);
 }
 

@@ -16,7 +16,7 @@ void responses(const Service& service, net::Request request, ResponderPtr respon
   if (error.is_set()) return send_error(*responder, error.get());
   FoundModel found = find_model(service, parsed.chat.common.model, &error);
   if (error.is_set()) return send_error(*responder, error.get());
-  TextRequest one = chat_request(found, &parsed.chat, &error);
+  TextRequest one = chat_request(service, found, &parsed.chat, &error);
   if (error.is_set()) return send_error(*responder, error.get());
 
   const ToolSet& tools = parsed.chat.tools;
@@ -24,10 +24,11 @@ void responses(const Service& service, net::Request request, ResponderPtr respon
       .head = {random_id("resp_", 24, service.random), service.unix_s(), found.name, "nereid-" + service.version},
       .is_stream = parsed.chat.common.stream,
       .random = service.random};
+  const ToolUse use = tool_use(found.model->card());
+  const ThoughtOptions thoughts = thought_options(*found.model, parsed.chat, one);
+  answer.markers = answer_markers(*found.model, tools.is_used() ? use.format : nullptr, thoughts);
+  answer.reader = AnswerReader(thoughts, tools.is_used() ? tool_parser(tools, use.format) : nullptr);
   if (tools.is_used()) {
-    const ToolUse use = tool_use(found.model->card());
-    answer.parser = tool_parser(tools, use.format);
-    answer.markers = tool_markers(*found.model, *use.format);
     answer.id_prefix = use.format->id_prefix;
     answer.id_letters = use.format->id_letters;
     if (!tools.parallel) answer.max_calls = 1;

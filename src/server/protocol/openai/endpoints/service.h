@@ -21,6 +21,8 @@ struct Service {
   std::string version;               // of the program: part of "system_fingerprint"
   std::function<int64_t()> unix_s;   // seconds since 1970
   std::function<uint64_t()> random;  // ids, and seeds where a request has none
+  std::string adapter_folder = {};   // what clients may load adapters from; "": they may not
+  int32_t max_priority = INT32_MAX;  // a request that asks for more has this
 };
 
 // A model, by the name of which a request asked for it.

@@ -54,6 +54,6 @@ class TestResponder final : public net::Responder {
 
 // Sends a request to the endpoints, through a router.
 std::shared_ptr<TestResponder> ask(std::shared_ptr<TextModel> model, std::string_view method, std::string_view target,
-                                   std::string_view body);
+                                   std::string_view body, int32_t max_priority = INT32_MAX);
 
 }  // namespace nereid::server::openai

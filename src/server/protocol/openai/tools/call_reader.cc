@@ -6,7 +6,7 @@
 namespace nereid::server::openai {
 
 bool is_tool(const ToolNames& names, std::string_view name) {
-  return std::find(names.begin(), names.end(), name) != names.end();
+  return std::any_of(names.begin(), names.end(), [&](const ToolSignature& one) { return one.name == name; });
 }
 
 size_t held_for(std::string_view text, std::string_view mark) {
@@ -19,9 +19,20 @@ void add_content(std::string_view text, ToolEvents* out) {
   if (!text.empty()) out->push_back({ToolEvent::Kind::kContent, std::string(text)});
 }
 
+void skip_spaces(std::string* pending) {
+  pending->erase(0, std::min(pending->find_first_not_of(" \n\r\t"), pending->size()));
+}
+
+bool skip_end(std::string* pending, std::string_view mark) {
+  skip_spaces(pending);
+  if (pending->size() < mark.size() && mark.starts_with(*pending)) return false;
+  if (pending->starts_with(mark)) pending->erase(0, mark.size());
+  return true;
+}
+
 bool ContentReader::read(std::string* pending, ToolEvents* out) {
   if (skips_space_) {
-    pending->erase(0, std::min(pending->find_first_not_of(" \n\r\t"), pending->size()));
+    skip_spaces(pending);
     if (pending->empty()) return false;
     skips_space_ = false;
   }
@@ -36,7 +47,7 @@ bool ContentReader::read(std::string* pending, ToolEvents* out) {
 }
 
 void ContentReader::finish(std::string* pending, ToolEvents* out) {
-  if (skips_space_) pending->erase(0, std::min(pending->find_first_not_of(" \n\r\t"), pending->size()));
+  if (skips_space_) skip_spaces(pending);
   add_content(*pending, out);
   pending->clear();
 }

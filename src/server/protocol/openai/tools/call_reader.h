@@ -17,6 +17,10 @@ inline bool is_space(char c) {
 // Bytes at the end of `text` that could be the beginning of `mark`.
 size_t held_for(std::string_view text, std::string_view mark);
 void add_content(std::string_view text, ToolEvents* out);
+// Takes spaces, and the mark that ends a call, if it comes, from the front of `pending`. False: that is not certain
+// yet.
+bool skip_end(std::string* pending, std::string_view mark);
+void skip_spaces(std::string* pending);
 
 // Content up to a mark. Spaces around calls belong to neither.
 class ContentReader {

@@ -54,9 +54,7 @@ class FunctionTagParser final : public ToolParser {
         place_ = Place::kAfterCall;
         return true;
       case Place::kAfterCall:
-        pending_.erase(0, std::min(pending_.find_first_not_of(" \n\r\t"), pending_.size()));
-        if (pending_.size() < kEnd.size() && kEnd.starts_with(pending_)) return false;
-        if (pending_.starts_with(kEnd)) pending_.erase(0, kEnd.size());
+        if (!skip_end(&pending_, kEnd)) return false;
         content_.after_call();
         place_ = Place::kContent;
         return true;

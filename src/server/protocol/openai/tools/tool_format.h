@@ -10,6 +10,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace nereid::server::openai {
@@ -19,6 +20,7 @@ struct ToolEvent {
     kContent,    // text of the answer
     kCall,       // a call begins; text is the tool's name
     kArguments,  // text is the next piece of its arguments, JSON
+    kThought,    // text of what the model thinks before it answers; from no parser of tools
   };
   Kind kind;
   std::string text;
@@ -34,15 +36,23 @@ class ToolParser {
   virtual void finish(ToolEvents* out) = 0;
 };
 
-// The tools that may be called.
-using ToolNames = std::vector<std::string>;
+// A tool that may be called. Formats that write arguments without their types read them by its schema.
+struct ToolSignature {
+  ToolSignature(std::string name_, std::string parameters_ = {})  // NOLINT: a name alone is a tool
+      : name(std::move(name_)), parameters(std::move(parameters_)) {}
+  ToolSignature(const char* name_) : name(name_) {}  // NOLINT
+  std::string name;
+  std::string parameters;  // a JSON schema; "": nothing is known of them
+};
+using ToolNames = std::vector<ToolSignature>;
 
 // The text that an answer which holds a call of `name` begins with, up to the arguments, and what ends the call: what a
 // grammar needs to hold a model to its tools.
 struct ToolFrame {
   std::string begin;    // of a call of the named tool
   std::string end;      // after the arguments
-  std::string trigger;  // the text upon which nothing but a begin may follow; "": there is none
+  std::string trigger;  // the text upon which nothing but a begin may follow; "": no grammar can hold to this format
+  std::string_view style = "json";  // of the arguments, as structural tags name it
 };
 
 struct ToolFormat {

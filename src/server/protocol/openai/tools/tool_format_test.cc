@@ -41,6 +41,8 @@ void gather(ToolEvents* events, Read* read) {
         ASSERT_FALSE(read->calls.empty());
         read->calls.back().arguments += one.text;
         break;
+      case ToolEvent::Kind::kThought:
+        FAIL() << "a parser of tools knows no thoughts";
     }
   }
   events->clear();
@@ -100,6 +102,7 @@ TEST(ToolFormat, names_are_unlike_and_help_is_an_example_that_parses) {
 TEST(ToolFormat, a_frame_of_arguments_is_read_back_as_a_call) {
   for (const ToolFormat& row : tool_format_table()) {
     const ToolFrame frame = row.frame("weather");
+    if (frame.begin.empty() || frame.style != "json") continue;
     EXPECT_TRUE(frame.begin.starts_with(frame.trigger)) << row.name;
     expect_format(row.name, frame.begin + R"({"city": "Os\"lo}"})" + frame.end,
                   {"", {{"weather", R"({"city": "Os\"lo}"})"}}});
@@ -181,6 +184,65 @@ TEST(ToolFormat, functionary) {
   expect_format("functionary", "weather\n{\"city\": \"Oslo\"}", {"", {{"weather", R"({"city": "Oslo"})"}}});
 }
 
+TEST(ToolFormat, qwen3_coder) {
+  const ToolNames names = {
+      {"weather",
+       R"({"properties":{"city":{"type":"string"},"days":{"type":"integer"},"note":{"type":["null","string"]}}})"},
+      "rain"};
+  const auto expect = [&](std::string_view text, const Read& expected) {
+    expect_reads([&] { return find_tool_format("qwen3_coder")->make(names); }, text, expected);
+  };
+  expect(
+      "<tool_call>\n<function=weather>\n<parameter=city>\nOslo \"N\"\nthere\n</parameter>\n<parameter=days>\n3\n"
+      "</parameter>\n</function>\n</tool_call>",
+      {"", {{"weather", R"({"city": "Oslo \"N\"\nthere", "days": 3})"}}});
+  // A text stays one whatever it looks like; a null only where the schema has one.
+  expect(
+      "<tool_call>\n<function=weather>\n<parameter=city>\n3\n</parameter>\n<parameter=note>\nnull\n</parameter>\n"
+      "</function>\n</tool_call>",
+      {"", {{"weather", R"({"city": "3", "note": null})"}}});
+  // What no schema names is JSON, or Python, where it is that.
+  expect(
+      "Let me see.\n<tool_call>\n<function=rain>\n<parameter=a>\n[1, {\"b\": 2}]\n</parameter>\n<parameter=c>\nTrue\n"
+      "</parameter>\n<parameter=d>\nsome words\n</parameter>\n</function>\n</tool_call>\n<tool_call>\n<function=rain>\n"
+      "</function>\n</tool_call>",
+      {"Let me see.", {{"rain", R"({"a": [1, {"b": 2}], "c": true, "d": "some words"})"}, {"rain", "{}"}}});
+  expect("<tool_call>\n<function=snow>\n</function>\n</tool_call>",
+         {"<tool_call>\n<function=snow>\n</function>\n</tool_call>", {}});
+  expect("<tool_call>\nno", {"<tool_call>\nno", {}});
+}
+
+TEST(ToolFormat, deepseek) {
+  // V3.1, then V3 and R1.
+  expect_format(
+      "deepseek",
+      "I look.<｜tool▁calls▁begin｜><｜tool▁call▁begin｜>weather<｜tool▁sep｜>{\"city\": \"Oslo\"}<｜tool▁call▁end｜>"
+      "<｜tool▁call▁begin｜>rain<｜tool▁sep｜>{}<｜tool▁call▁end｜><｜tool▁calls▁end｜>",
+      {"I look.", {{"weather", R"({"city": "Oslo"})"}, {"rain", "{}"}}});
+  expect_format(
+      "deepseek",
+      "<｜tool▁calls▁begin｜><｜tool▁call▁begin｜>function<｜tool▁sep｜>weather\n```json\n{\"city\": \"Oslo\"}\n```"
+      "<｜tool▁call▁end｜>\n<｜tool▁call▁begin｜>function<｜tool▁sep｜>rain\n```json\n{\"a\": 1}\n```"
+      "<｜tool▁call▁end｜><｜tool▁calls▁end｜>",
+      {"", {{"weather", R"({"city": "Oslo"})"}, {"rain", R"({"a": 1})"}}});
+  const std::string foreign =
+      "<｜tool▁calls▁begin｜><｜tool▁call▁begin｜>snow<｜tool▁sep｜>{}<｜tool▁call▁end｜><｜tool▁calls▁end｜>";
+  expect_format("deepseek", foreign, {foreign, {}});
+  expect_format("deepseek", "<｜tool▁calls▁begin｜>well", {"<｜tool▁calls▁begin｜>well", {}});
+}
+
+TEST(ToolFormat, pythonic) {
+  expect_format(
+      "pythonic", R"([weather(city="Oslo"), rain(a=1, b='it\'s', c=[True, None, {'d': -2.5e3}],)])",
+      {"",
+       {{"weather", R"({"city": "Oslo"})"}, {"rain", R"({"a": 1, "b": "it's", "c": [true, null, {"d": -2.5e3}]})"}}});
+  expect_format("pythonic", "<|python_start|>[rain()]<|python_end|>", {"", {{"rain", "{}"}}});
+  expect_format("pythonic", R"([weather(city="a)],b")])", {"", {{"weather", R"({"city": "a)],b"})"}}});
+  for (const char* text :
+       {"[1, 2, 3]", "[snow()]", "[rain(x)]", "[rain(a=open('f'))]", "[rain(", "[] is empty", "[rain]"})
+    expect_format("pythonic", text, {text, {}});
+}
+
 TEST(ToolFormat, what_grammars_hold_to_calls) {
   expect_reads([] { return make_named_call("weather"); }, R"({"city": "Oslo"})",
                {"", {{"weather", R"({"city": "Oslo"})"}}});
@@ -229,6 +291,14 @@ TEST(ToolFormat, random_text_ends_well_in_every_format) {
                                           ",",
                                           ":",
                                           "<|python_tag|>",
+                                          "<parameter=a>",
+                                          "</parameter>",
+                                          "</function>",
+                                          "<｜tool▁calls▁begin｜>",
+                                          "<｜tool▁call▁begin｜>",
+                                          "<｜tool▁sep｜>",
+                                          "<｜tool▁call▁end｜>",
+                                          "rain(a=1)",
                                           ";",
                                           " ",
                                           "x"};
