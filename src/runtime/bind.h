@@ -13,6 +13,7 @@
 #include <string_view>
 #include <vector>
 
+#include "runtime/adapter.h"
 #include "runtime/program.h"
 #include "runtime/step.h"
 
@@ -43,6 +44,8 @@ class BindContext {
   virtual void want_scratch(int64_t bytes, std::byte** where) = 0;
   // cos and sin rows for these positions (kernels/cpu/attention.h), made once a run and shared between steps.
   virtual Result<const float*> rope_table(graph::ValueId positions, graph::ValueId inv_freq, double scale) = 0;
+  // Which of these rows carry an adapter in the run at hand, for a step that adds what adapters have for `weights`.
+  virtual const AdapterGroups& adapters(Count rows, std::span<const graph::ValueId> weights) = 0;
 
   const graph::Graph& graph() const { return program().graph(); }
   const graph::Value& value(graph::ValueId id) const { return graph().value(id); }

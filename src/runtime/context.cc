@@ -33,6 +33,9 @@ struct Context::Impl final : BindContext {
   int64_t scratch_bytes = 0;
   std::vector<std::byte**> scratch_users;
   std::map<std::tuple<int32_t, int32_t, double>, const float*> rope_tables;
+  std::vector<std::unique_ptr<AdapterGroups>> adapter_groups;  // by symbol; made where a step wants them
+  std::vector<graph::ValueId> adapted;                         // weights of those steps
+  AdapterGroups no_adapters;
   bool profiling = false;
   std::vector<int64_t> step_ns;
 
@@ -64,6 +67,18 @@ struct Context::Impl final : BindContext {
     step->label = "rope_table %" + value(inv_freq).name;
     steps.push_back(std::move(step));
     return rope_tables[key] = table;
+  }
+
+  const AdapterGroups& adapters(Count rows, std::span<const graph::ValueId> weights) override {
+    if (rows.symbol < 0) return no_adapters;
+    adapted.insert(adapted.end(), weights.begin(), weights.end());
+    return groups_of(rows.symbol);
+  }
+  AdapterGroups& groups_of(int symbol) {
+    adapter_groups.resize(symbols.size());
+    std::unique_ptr<AdapterGroups>& groups = adapter_groups[static_cast<size_t>(symbol)];
+    if (!groups) groups = std::make_unique<AdapterGroups>();
+    return *groups;
   }
 
   Result<std::byte*> allocate(int64_t bytes) {
@@ -277,6 +292,19 @@ void Context::set_size(int symbol, int64_t value) {
   const auto i = static_cast<size_t>(symbol);
   NEREID_CHECK(i < impl_->bounds.size() && value >= 0 && value <= impl_->bounds[i]);
   impl_->sizes.values[i] = value;
+}
+
+void Context::set_adapters(int symbol, std::span<const AdapterRows> groups) {
+  const auto i = static_cast<size_t>(symbol);
+  NEREID_CHECK(i < impl_->bounds.size());
+  for (const AdapterRows& group : groups)
+    for (int32_t row : group.rows) NEREID_CHECK(row >= 0 && row < impl_->bounds[i]);
+  impl_->groups_of(symbol).assign(groups.begin(), groups.end());
+}
+
+bool Context::takes_adapter(graph::ValueId weight) const {
+  const std::vector<graph::ValueId>& all = impl_->adapted;
+  return std::find(all.begin(), all.end(), weight) != all.end();
 }
 
 void Context::run() {

@@ -14,6 +14,7 @@
 #include "base/buffer.h"
 #include "base/thread_pool.h"
 #include "runtime/program.h"
+#include "runtime/adapter.h"
 #include "runtime/step.h"
 
 namespace nereid::runtime {
@@ -46,6 +47,11 @@ class Context {
   int symbol(std::string_view name) const;
   void set_size(int symbol, int64_t value);
   // Runs all steps on the pool. Sizes must be within their bounds (checked).
+  // Which rows of the dimension carry an adapter, from the next run on until it is told anew; a row has one at most
+  // (checked: below the bound). What the groups point to must live as long.
+  void set_adapters(int symbol, std::span<const AdapterRows> groups);
+  // True if the products with this constant are computed by steps that know adapters.
+  bool takes_adapter(graph::ValueId weight) const;
   void run();
 
   // What runs on a reference evaluator and why, one sentence each; empty when every node has a kernel.
