@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // linear and gated_linear on packed weights.
+#include <algorithm>
+
 #include "runtime/bind_rows.h"
 
 namespace nereid::runtime {
@@ -7,9 +9,9 @@ namespace {
 
 using kernels::LinearParams;
 
+// A product, and before it what adapters add for the rows that carry one.
 class LinearStep final : public Step {
  public:
-// A product, and before it what adapters add for the rows that carry one.
   LinearStep(const kernels::IsaKernels& kernels, LinearParams params, Count tokens, const AdapterGroups& adapters,
              std::vector<graph::ValueId> weights)
       : kernels_(kernels), params_(params), tokens_(tokens), adapters_(adapters), weights_(std::move(weights)) {
@@ -33,6 +35,18 @@ class LinearStep final : public Step {
     pointers_.resize(static_cast<size_t>(most_tokens));
   }
   std::byte** scratch() { return &params_.scratch; }
+
+  void resize(const Sizes& sizes) override {
+    params_.tokens = sizes.of(tokens_);
+    params_.addend = nullptr;
+    low_rank_.tokens = 0;
+    if (!adapters_.empty()) gather();
+  }
+
+  void run(Worker& worker) override {
+    if (low_rank_.tokens > 0) kernels_.low_rank(low_rank_, worker);
+    kernels_.linear(params_, worker);
+  }
 
  private:
   int64_t addend_width() const { return low_rank_.matrices * low_rank_.tiles * kernels::kTileRows; }
@@ -85,22 +99,8 @@ class LinearStep final : public Step {
   }
 
   const kernels::IsaKernels& kernels_;
-  void resize(const Sizes& sizes) override {
-    params_.tokens = sizes.of(tokens_);
-    params_.addend = nullptr;
-    low_rank_.tokens = 0;
-    if (!adapters_.empty()) gather();
-  }
-
-  void run(Worker& worker) override {
-    if (low_rank_.tokens > 0) kernels_.low_rank(low_rank_, worker);
-    kernels_.linear(params_, worker);
-  }
-
   LinearParams params_;
   Count tokens_;
-};
-
   const AdapterGroups& adapters_;
   std::vector<graph::ValueId> weights_;  // one, or gate and up
   int64_t most_tokens_ = 0;
@@ -110,6 +110,8 @@ class LinearStep final : public Step {
   std::vector<kernels::LowRankPart> parts_;
   std::vector<kernels::LowRankGroup> groups_;
   std::vector<const float*> pointers_;
+};
+
 Result<kernels::PackedWeight> packed(BindContext& c, graph::ValueId id) {
   const Weight* w = c.program().weight(id);
   if (!w || !w->is_packed) return unsupported("weight '{}' is not packed", c.value(id).name);
@@ -126,7 +128,8 @@ Result<const float*> vector(BindContext& c, graph::ValueId id, int64_t n) {
   return p;
 }
 
-Result<std::unique_ptr<Step>> finish(BindContext& c, LinearParams p, const Slot& x, const Slot& y) {
+Result<std::unique_ptr<Step>> finish(BindContext& c, LinearParams p, const Slot& x, const Slot& y,
+                                     std::vector<graph::ValueId> weights) {
   if (x.dtype != DType::f32 || y.dtype != DType::f32) return unsupported("activations are not f32");
   if (x.cols != p.weight.layout.cols || y.cols != p.weight.layout.rows)
     return unsupported("the packed weight is {} x {}, the activations want {} x {}", p.weight.layout.rows,
@@ -155,7 +158,7 @@ Result<std::unique_ptr<Step>> bind_linear(BindContext& c, const graph::Node& nod
     p.residual = residual.f32();
     p.residual_stride = residual.stride;
   }
-  return finish(c, p, c.slot(node.inputs[0]), c.slot(node.outputs[0]));
+  return finish(c, p, c.slot(node.inputs[0]), c.slot(node.outputs[0]), {node.inputs[1]});
 }
 
 Result<std::unique_ptr<Step>> bind_gated_linear(BindContext& c, const graph::Node& node) {
@@ -166,7 +169,7 @@ Result<std::unique_ptr<Step>> bind_gated_linear(BindContext& c, const graph::Nod
   NEREID_TRY(p.norm_weight, vector(c, node.inputs[3], p.weight.layout.cols));
   p.norm_eps = static_cast<float>(node.attrs.real("norm_eps"));
   NEREID_TRY(p.activation, activation_of(node.attrs.text("activation")));
-  return finish(c, p, c.slot(node.inputs[0]), c.slot(node.outputs[0]));
+  return finish(c, p, c.slot(node.inputs[0]), c.slot(node.outputs[0]), {node.inputs[1], node.inputs[2]});
 }
 
 }  // namespace nereid::runtime

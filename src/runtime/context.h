@@ -7,14 +7,15 @@
 
 #include <map>
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "base/buffer.h"
 #include "base/thread_pool.h"
-#include "runtime/program.h"
 #include "runtime/adapter.h"
+#include "runtime/program.h"
 #include "runtime/step.h"
 
 namespace nereid::runtime {
@@ -46,12 +47,12 @@ class Context {
   // The index of a symbol for set_size; checked.
   int symbol(std::string_view name) const;
   void set_size(int symbol, int64_t value);
-  // Runs all steps on the pool. Sizes must be within their bounds (checked).
   // Which rows of the dimension carry an adapter, from the next run on until it is told anew; a row has one at most
   // (checked: below the bound). What the groups point to must live as long.
   void set_adapters(int symbol, std::span<const AdapterRows> groups);
   // True if the products with this constant are computed by steps that know adapters.
   bool takes_adapter(graph::ValueId weight) const;
+  // Runs all steps on the pool. Sizes must be within their bounds (checked).
   void run();
 
   // What runs on a reference evaluator and why, one sentence each; empty when every node has a kernel.
