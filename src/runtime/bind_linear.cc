@@ -134,6 +134,10 @@ Result<std::unique_ptr<Step>> finish(BindContext& c, LinearParams p, const Slot&
   if (x.cols != p.weight.layout.cols || y.cols != p.weight.layout.rows)
     return unsupported("the packed weight is {} x {}, the activations want {} x {}", p.weight.layout.rows,
                        p.weight.layout.cols, y.cols, x.cols);
+  // Encoders, which keep nothing between steps and take no adapters.
+  if (p.weight.layout.codes == kernels::Codes::kF32 && c.graph().states().empty() && p.norm_weight == nullptr &&
+      p.weight_up.data == nullptr)
+    return bind_f32_product(c, p, x, y);
   p.x = x.f32();
   p.x_stride = x.stride;
   p.y = y.f32();
@@ -153,6 +157,9 @@ Result<std::unique_ptr<Step>> bind_linear(BindContext& c, const graph::Node& nod
   NEREID_TRY(p.bias, vector(c, node.inputs[2], p.weight.layout.rows));
   NEREID_TRY(p.norm_weight, vector(c, node.inputs[4], p.weight.layout.cols));
   p.norm_eps = static_cast<float>(node.attrs.real("norm_eps"));
+  if (const std::string& activation = node.attrs.text("activation"); activation != "none") {
+    NEREID_TRY(p.activation, activation_of(activation));
+  }
   if (node.inputs[3].valid()) {
     const Slot& residual = c.slot(node.inputs[3]);
     p.residual = residual.f32();

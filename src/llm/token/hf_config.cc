@@ -116,6 +116,13 @@ void read_affix_flags(const Json& config, TokenizerSpec& spec) {
   apply("add_eos_token", spec.eos_id, spec.suffix_ids, false);
 }
 
+// A tokenizer that gives its model no types tells two texts apart by what stands between them alone.
+void read_input_names(const Json& config, TokenizerSpec& spec) {
+  const Json* names = member(config, "model_input_names");
+  if (names == nullptr || !names->is_array()) return;
+  if (std::find(names->begin(), names->end(), "token_type_ids") == names->end()) spec.second_type = 0;
+}
+
 void read_templates(const Json& config, TokenizerSpec& spec) {
   const Json* templates = member(config, "chat_template");
   if (templates == nullptr) return;
@@ -147,6 +154,7 @@ Status apply_huggingface_config(const HuggingFaceFiles& files, TokenizerSpec& sp
   read_special_ids(config, map, spec);
   read_end_tokens(generation, spec);
   read_affix_flags(config, spec);
+  read_input_names(config, spec);
   read_templates(config, spec);
   if (!files.chat_template.empty()) {
     // A chat_template.json wraps the text; a .jinja file is the text.
