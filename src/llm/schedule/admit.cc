@@ -15,7 +15,8 @@ int32_t Scheduler::Impl::shared_pages(const Entry& e) const {
 
 // The most that all of its answers ever hold together.
 int32_t Scheduler::Impl::pages_to_the_end(const Entry& e, int32_t live) const {
-  const int64_t all = static_cast<int64_t>(e.counts.prompt_tokens) + e.request.max_tokens;
+  int64_t all = static_cast<int64_t>(e.counts.prompt_tokens) + e.request.max_tokens;
+  if (e.request.shift_at > 0) all = std::min<int64_t>(all, e.request.shift_at);
   const int32_t each = cache->pages_of_length(all, options.step_tokens);
   const int32_t shared = shared_pages(e);
   return shared + live * (each - shared);

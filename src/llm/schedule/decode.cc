@@ -12,6 +12,9 @@ bool Scheduler::Impl::decode_one(Branch& b, int32_t most_drafts) {
   const auto at = static_cast<size_t>(b.known() - 1);
   // Of drafts no more than the answer may still use beside the token that is drawn.
   int32_t drafts = std::min({b.drafts, most_drafts, b.entry->request.max_tokens - b.answered - 1});
+  // Nor beyond its context: a shift comes at the same token with and without them.
+  if (const int32_t context = b.entry->request.shift_at; context > 0)
+    drafts = std::min(drafts, std::max(0, context - b.known()));
   if (drafts > 0 && cache->pages_for(b.sequence, 1 + drafts) > cache->available()) drafts = 0;
   b.tokens.resize(b.tokens.size() - static_cast<size_t>(b.drafts - drafts));
   b.drafts = drafts;

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // outcome: what came of a step: tokens and drafts that were accepted, choices forked from their prompt, ends.
+#include <algorithm>
+
+#include "llm/schedule/context_shift.h"
 #include "llm/schedule/scheduler_impl.h"
 
 namespace nereid::schedule {
@@ -30,8 +33,22 @@ void Scheduler::Impl::take_outcome(Branch& b, const Outcome& o) {
   totals.answer_tokens += static_cast<int64_t>(o.tokens.size());
   b.drafts = 0;
   if (o.is_last || b.answered >= b.entry->request.max_tokens) return end_branch(b);
+  if (const int32_t at = b.entry->request.shift_at; at > 0 && b.known() > at) return shift(b);
   b.drafts = static_cast<int32_t>(o.drafts.size());
   b.tokens.insert(b.tokens.end(), o.drafts.begin(), o.drafts.end());
+}
+
+// Its context is full: what stays of it is computed from where it differs.
+void Scheduler::Impl::shift(Branch& b) {
+  const std::vector<int32_t> before = b.tokens;
+  shift_context(&b.tokens, b.entry->request.shift_keep);
+  const auto differs = std::ranges::mismatch(before, b.tokens).in2 - b.tokens.begin();
+  const auto same = std::min<int32_t>(static_cast<int32_t>(differs), b.known() - 1);
+  ++totals.shifts;
+  if (cache->truncate(b.sequence, std::min(same, cache->length(b.sequence))).is_ok()) return;
+  // What it looks at there has slid out of its window: it begins anew.
+  stop(b);
+  wait(b);
 }
 
 void Scheduler::done(int64_t now_us, std::span<const Outcome> outcomes) {

@@ -33,6 +33,9 @@ struct NewRequest {
   std::string key = {};      // of the cache: adapter and salt
   bool reuse_prefix = true;  // false: the whole prompt is computed (its log-probabilities are wanted)
   kv::Retention retention = {};
+  // Prompt and answer that are longer than `shift_at` together go on from their first `shift_keep` tokens and the newer
+  // half of the others (context_shift.h); 0: they are not. Not for beams.
+  int32_t shift_at = 0, shift_keep = 0;
 };
 
 enum class EndReason : uint8_t {

@@ -58,6 +58,10 @@ Status Scheduler::add(NewRequest r, int64_t now_us) {
   if (r.choices < 1 || r.choices > s.rows())
     return refuse(
         invalid_argument("{} choices were asked for; between 1 and {} can run at one time", r.choices, s.rows()));
+  if (r.shift_at != 0 && (r.shift_at < static_cast<int32_t>(r.prompt.size()) || r.shift_at < 4 || r.beams))
+    return refuse(
+        invalid_argument("a context of {} tokens cannot shift: it needs 4 and room for the prompt's {}, and no beams",
+                         r.shift_at, r.prompt.size()));
   if (s.entries.contains(r.id.v)) return refuse(invalid_argument("request {} is running already", r.id.v));
   auto e = std::make_unique<Entry>();
   e->live = r.choices;

@@ -46,7 +46,7 @@ struct SchedulerOptions {
 struct SchedulerCounts {
   int32_t waiting = 0, running = 0;  // requests; one that is paused waits
   int64_t steps = 0, prompt_tokens = 0, reused_tokens = 0, answer_tokens = 0;
-  int64_t done = 0, cancelled = 0, timed_out = 0, refused = 0, pauses = 0;
+  int64_t done = 0, cancelled = 0, timed_out = 0, refused = 0, pauses = 0, shifts = 0;
 };
 
 // Where a request stands, for a protocol's last message.

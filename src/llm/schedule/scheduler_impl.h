@@ -22,7 +22,7 @@ struct Branch {
   bool is_planned = false;  // runs in the step at hand
   bool has_ended = false;
   kv::SequenceId sequence;
-  int32_t answered = 0;
+  int32_t answered = 0;         // also of what a shift has dropped
   int32_t drafts = 0;           // of the tokens, at the end
   std::vector<int32_t> tokens;  // prompt, answer, drafts
   int32_t known() const { return static_cast<int32_t>(tokens.size()) - drafts; }
@@ -125,6 +125,7 @@ struct Scheduler::Impl {
   void end_entry(Entry& e);
   void take_runs(size_t first, size_t count, std::span<const Outcome> own);  // outcome.cc
   void take_outcome(Branch& b, const Outcome& outcome);
+  void shift(Branch& b);
   void fork(Branch& first, std::span<const Outcome> outcomes);
 };
 

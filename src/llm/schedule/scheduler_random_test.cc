@@ -89,6 +89,10 @@ NewRequest request_of(const Event& e, uint64_t id, int64_t now_us) {
   r.user = std::string("uvwxyz").substr(0, e.c % 6);
   r.key = e.b % 7 == 0 ? "adapter" : "";
   r.reuse_prefix = e.a % 13 != 0;
+  if (e.c % 5 == 0 && !r.beams) {
+    r.shift_at = std::max(4, length + static_cast<int32_t>(e.a % 9));
+    r.shift_keep = static_cast<int32_t>(e.b % 40);
+  }
   r.retention.priority = e.a % 4 == 0 ? static_cast<int32_t>(e.c % 101) : 50;
   return r;
 }

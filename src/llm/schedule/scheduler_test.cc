@@ -369,6 +369,54 @@ TEST(Scheduler, nobody_waits_for_a_prefix_of_another_key) {
   EXPECT_EQ(sim.scheduler().counts().running, 3);
 }
 
+// The simulation compares every answer with what the tokens that stay would get alone.
+TEST(Scheduler, an_answer_that_fills_its_context_goes_on_from_its_first_tokens_and_the_newer_half) {
+  for (int drafts : {0, 3})
+    for (int32_t keep : {0, 4, 20, 1000}) {
+      Simulation sim({.step_tokens = 32}, {.pages = 12, .page_tokens = 16, .sequences = 4});
+      sim.drafts = drafts;
+      for (uint64_t id = 1; id <= 2; ++id) {
+        NewRequest r = request(id, 40, 300);
+        r.shift_at = 64;
+        r.shift_keep = keep;
+        ASSERT_TRUE(sim.add(std::move(r)).is_ok());
+      }
+      ASSERT_TRUE(sim.run_all()) << sim.wrong << " keep " << keep << " drafts " << drafts;
+      EXPECT_EQ(sim.lives[2].answers[0].tokens.size(), 300U);
+      EXPECT_GE(sim.scheduler().counts().shifts, 2 * (300 - 24) / 32 - 2);
+    }
+}
+
+TEST(Scheduler, an_answer_that_shifts_needs_no_more_pages_than_its_context) {
+  Simulation sim({.step_tokens = 32, .policy = Policy::kGuaranteedNoEvict},
+                 {.pages = 4, .page_tokens = 16, .sequences = 4});
+  NewRequest r = request(1, 40, 500);
+  EXPECT_FALSE(sim.scheduler().add(r, 0).is_ok());
+  r.shift_at = 64;
+  ASSERT_TRUE(sim.add(r).is_ok());
+  ASSERT_TRUE(sim.run_all()) << sim.wrong;
+  EXPECT_EQ(sim.scheduler().counts().pauses, 0);
+}
+
+TEST(Scheduler, choices_of_one_prompt_shift_each_on_its_own) {
+  Simulation sim({.step_tokens = 64}, {.pages = 32, .page_tokens = 16, .sequences = 4});
+  NewRequest r = request(1, 60, 100);
+  r.choices = 3;
+  r.shift_at = 64;
+  r.shift_keep = 8;
+  ASSERT_TRUE(sim.add(std::move(r)).is_ok());
+  ASSERT_TRUE(sim.run_all()) << sim.wrong;
+}
+
+TEST(Scheduler, a_context_too_short_to_shift_is_refused) {
+  Simulation sim({}, kCache);
+  for (int32_t at : {1, 3, 39, -5}) {
+    NewRequest r = request(1, 40, 10);
+    r.shift_at = at;
+    EXPECT_EQ(sim.scheduler().add(std::move(r), 0).code(), StatusCode::kInvalidArgument) << at;
+  }
+}
+
 TEST(Scheduler, options_out_of_bounds_are_named) {
   const auto made = [](SchedulerOptions o) { return Scheduler::make(o, kCache).status().message(); };
   EXPECT_NE(made({.step_tokens = 0}).find("step_tokens is 0"), std::string::npos);

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "llm/kv/test_device.h"
+#include "llm/schedule/context_shift.h"
 #include "llm/schedule/scheduler.h"
 #include "llm/schedule/trace.h"
 
@@ -22,12 +23,19 @@ inline int32_t next_token(uint64_t entry, int32_t choice, int32_t vocab = 50) {
 }
 
 inline std::vector<int32_t> answer_alone(const NewRequest& r, int32_t choice) {
-  uint64_t x = kv::entry_of_key(r.key);
-  for (int32_t t : r.prompt) x = kv::entry_of(x, t);
-  std::vector<int32_t> answer;
-  while (static_cast<int32_t>(answer.size()) < r.max_tokens) {
+  std::vector<int32_t> tokens = r.prompt, answer;
+  const auto entry = [&] {
+    uint64_t x = kv::entry_of_key(r.key);
+    for (int32_t t : tokens) x = kv::entry_of(x, t);
+    return x;
+  };
+  for (uint64_t x = entry(); static_cast<int32_t>(answer.size()) < r.max_tokens;) {
     answer.push_back(next_token(x, choice));
+    tokens.push_back(answer.back());
     x = kv::entry_of(x, answer.back());
+    if (r.shift_at == 0 || static_cast<int32_t>(tokens.size()) <= r.shift_at) continue;
+    shift_context(&tokens, r.shift_keep);
+    x = entry();
   }
   return answer;
 }
