@@ -62,18 +62,20 @@ Result<std::unique_ptr<ActiveRequest>> ActiveRequest::make(LanguageModel& model,
 }
 
 std::vector<Output> ActiveRequest::best_answers() {
-  std::vector<double> logprobs(answers.size(), 0);
+  std::vector<double> scores(answers.size(), 0);
   for (const Output& output : kept) {
-    double& sum = logprobs[static_cast<size_t>(output.choice)];
+    double& sum = scores[static_cast<size_t>(output.choice)];
     if (output.token >= 0) sum += output.sample.logprob;
     if (!output.status.is_ok()) sum = -std::numeric_limits<double>::infinity();
   }
   std::vector<Output> told;
   int32_t choice = 0;
-  for (int32_t answer : sample::best_answers(logprobs, static_cast<size_t>(request.choices))) {
+  for (int32_t answer : sample::best_answers(scores, static_cast<size_t>(request.choices))) {
     for (Output& output : kept) {
       if (output.choice != answer) continue;
       told.push_back(std::move(output));
+  for (size_t i = 0; i < answers.size(); ++i)
+    scores[i] = sample::answer_score(scores[i], static_cast<int64_t>(answers[i].tokens().size()));
       told.back().choice = choice;
       output.choice = -1;
     }

@@ -41,12 +41,17 @@ void Answer::finish(FinishReason reason, Output* out) {
   has_ended_ = true;
 }
 
+void Answer::prepare_mask(size_t vocabulary) {
+  if (!drawer_.matcher || has_mask_) return;
+  mask_.resize(sample::mask_words(vocabulary));
+  drawer_.matcher->fill_mask(mask_);
+  has_mask_ = true;
+}
+
 Output Answer::draw(std::span<float> logits) {
   NEREID_CHECK(!has_ended_);
-  if (drawer_.matcher) {
-    mask_.resize(sample::mask_words(logits.size()));
-    drawer_.matcher->fill_mask(mask_);
-  }
+  prepare_mask(logits.size());
+  has_mask_ = false;
   Result<sample::SampleResult> drawn = drawer_.sampler.sample(logits, history_, mask_);
   if (!drawn.is_ok()) return fail(drawn.status());
   last_drawn_ = drawn->token;

@@ -19,6 +19,10 @@ class Answer {
   // It ends after `max_tokens` tokens (at least 1) if nothing ends it before.
   Answer(Drawer drawer, const token::Tokenizer& tokenizer, std::span<const int32_t> prompt, int64_t max_tokens);
 
+  // Makes the mask of the next token, over so many, if it has a grammar: any thread, before draw(), which makes it
+  // where nobody did.
+  void prepare_mask(size_t vocabulary);
+  bool has_grammar() const { return drawer_.matcher != nullptr; }
   // The next token, from its logits (scratch). A draw that fails ends the answer, and so does a call after the end
   // (checked).
   Output draw(std::span<float> logits);
@@ -47,6 +51,7 @@ class Answer {
   int32_t last_drawn_ = -1;
   bool has_ended_ = false;
   std::vector<uint32_t> mask_;
+  bool has_mask_ = false;  // of the next token
 };
 
 }  // namespace nereid::llm

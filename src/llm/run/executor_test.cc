@@ -238,7 +238,7 @@ TEST(Executor, best_of_draws_more_answers_and_tells_the_likeliest_of_them) {
                                         return true;
                                       })
                             .value());
-    all.back().first = sum;
+    all.back().first = sum / static_cast<double>(std::max<size_t>(all.back().second.tokens.size(), 1));
   }
   std::stable_sort(all.begin(), all.end(), [](const auto& a, const auto& b) { return a.first > b.first; });
   request.choices = 2;

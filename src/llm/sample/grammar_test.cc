@@ -267,6 +267,8 @@ TEST(BestOf, gives_the_likeliest_answers) {
   const std::vector<double> logprobs = {-3, -1, -2, -1};
   EXPECT_THAT(best_answers(logprobs, 3), ElementsAre(1, 3, 2));
   EXPECT_THAT(best_answers(logprobs, 9).size(), 4u);
+  EXPECT_EQ(answer_score(-6, 4), -1.5);  // a longer answer is not the worse for it
+  EXPECT_EQ(answer_score(0, 0), 0);
 }
 
 }  // namespace

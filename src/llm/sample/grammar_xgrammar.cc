@@ -139,7 +139,9 @@ class Matcher final : public GrammarMatcher {
   }
 
   std::unique_ptr<GrammarMatcher> fork() const override {
-    return std::make_unique<Matcher>(grammar_, matcher_.Fork(), vocabulary_, accepted_);
+    auto copy = std::make_unique<Matcher>(grammar_, matcher_.Fork(), vocabulary_, accepted_);
+    copy->seconds_ = seconds_;  // a beam's is what its line of beams has spent
+    return copy;
   }
 
   bool is_finished() const override { return matcher_.IsTerminated(); }
