@@ -15,6 +15,18 @@ TEST(ToolFormat, is_told_from_what_the_template_writes) {
   EXPECT_EQ(tool_format_of("{% if tools %}[TOOL_CALLS]{% endif %}"), "mistral");
   EXPECT_EQ(tool_format_of("{% if tools %}<function={{ name }}></function>{% endif %}"), "function_tag");
   EXPECT_EQ(tool_format_of("{% if tools %}>>>all{% endif %}"), "functionary");
+  EXPECT_EQ(tool_format_of("{% if tools %}<tool_call>\n<function={{ f }}>\n<parameter={{ p }}></function>{% endif %}"),
+            "qwen3_coder");
+  EXPECT_EQ(tool_format_of("{% if tools %}<｜tool▁calls▁begin｜>{% endif %}"), "deepseek");
+  EXPECT_EQ(tool_format_of("{% if tools %}[func_name1(params_name1=params_value1)]<|python_start|>{% endif %}"),
+            "pythonic");
+}
+
+TEST(ThoughtFormat, is_told_from_what_the_template_writes) {
+  EXPECT_EQ(thought_format_of("{{ content.split('</think>')[-1] }}"), "think");
+  EXPECT_EQ(thought_format_of("<|im_start|>assistant\n<think>\n"), "think");
+  EXPECT_EQ(thought_format_of("[THINK]"), "mistral");
+  EXPECT_EQ(thought_format_of(chat::builtin_template("chatml")->source()), "");
 }
 
 TEST(ToolFormat, a_template_without_tools_has_none) {
