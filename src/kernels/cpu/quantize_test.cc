@@ -4,6 +4,10 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
 #include "kernels/cpu/test_kernels.h"
 #include "ops/run.h"
 
@@ -46,6 +50,29 @@ TEST(DynamicQuantize, gives_the_evaluators_codes_on_any_number_of_threads) {
           EXPECT_EQ(std::vector<double>(y.begin(), y.end()), want[0].numbers()) << isa_name(isa) << " of " << n;
         }
     }
+}
+
+// Halves too fall where division lets them fall; what no code is near saturates.
+TEST(DynamicQuantize, rounds_by_a_given_scale_as_division_does) {
+  const float scale = 0.013f;
+  std::vector<float> x;
+  for (int i = -700; i <= 700; ++i) x.push_back(static_cast<float>(i) * 0.5f * scale);
+  const float infinity = std::numeric_limits<float>::infinity();
+  for (float v : {infinity, -infinity, 3e38f, -3e38f, 1e-42f}) x.push_back(v);
+  for (float s : {scale, 1e-35f, 1e35f})
+    for (Isa isa : isas_here())
+      for (int threads : {1, 3}) {
+        std::vector<uint8_t> y(x.size());
+        float given = s;
+        uint8_t zero = 100;
+        const DynamicQuantizeParams p{
+            .x = x.data(), .n = static_cast<int64_t>(x.size()), .y = y.data(), .scale = &given, .zero = &zero};
+        testing::run_kernel(isa_kernels(isa).dynamic_quantize, p, threads);
+        for (size_t i = 0; i < x.size(); ++i) {
+          const float code = std::clamp(std::nearbyint(x[i] / s) + 100, 0.0f, 255.0f);
+          ASSERT_EQ(static_cast<float>(y[i]), code) << isa_name(isa) << " of " << x[i] << " by " << s;
+        }
+      }
 }
 
 TEST(DynamicQuantize, nothing_but_zeros_has_the_scale_1) {

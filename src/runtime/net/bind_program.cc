@@ -57,12 +57,54 @@ std::vector<Axis> axes_of(NetBinder& binder, const graph::Node& node) {
   return merged;
 }
 
+// A program that divides numbers by a scale and rounds them to codes is what quantising is: a kernel's work.
+class QuantiseStep final : public NetStep {
+ public:
+  explicit QuantiseStep(const kernels::IsaKernels& kernels) : kernels_(kernels) {
+    kernel = "quantize";
+    params.scale = &scale;
+    params.zero = &zero;
+  }
+  void run(Worker& worker) override { kernels_.dynamic_quantize(params, worker); }
+  kernels::DynamicQuantizeParams params;  // without scratch: the scale is given
+  float scale = 1;
+  uint8_t zero = 0;
+
+ private:
+  const kernels::IsaKernels& kernels_;
+};
+std::unique_ptr<NetStep> bind_quantiser(NetBinder& binder, const graph::Node& node,
+                                        const std::vector<ops::ProgramStep>& steps) {
+  using kernels::Primitive;
+  const auto is = [&](size_t i, Primitive op, int operand) {
+    return static_cast<Primitive>(steps[i].primitive) == op && steps[i].operands[0] == operand;
+  };
+  if (steps.size() < 3 || steps.size() > 4 || static_cast<Primitive>(steps[0].primitive) != Primitive::kConstant ||
+      !is(1, Primitive::kDiv, 0) || steps[1].operands[1] != 1 || !is(2, Primitive::kRound, 2) ||
+      (steps.size() == 4 && !is(3, Primitive::kAddConstant, 3)))
+    return nullptr;
+  const double zero = steps.size() == 4 ? steps[3].alpha : 0;
+  const graph::ValueId x = node.inputs[0], y = node.outputs[0];
+  if (node.inputs.size() != 1 || binder.dtype(x) != DType::f32 || binder.dtype(y) != DType::u8 ||
+      binder.lies_inside(y) || binder.type(x).shape != binder.type(y).shape || !(steps[0].alpha > 0) || zero < 0 ||
+      zero > 255)
+    return nullptr;
+  auto step = std::make_unique<QuantiseStep>(binder.kernels());
+  step->params.n = *binder.type(y).shape.elements();
+  step->scale = static_cast<float>(steps[0].alpha);
+  step->zero = static_cast<uint8_t>(zero);
+  binder.point(x, &step->params.x);
+  binder.point(y, &step->params.y);
+  return step;
+}
+
 Result<std::unique_ptr<NetStep>> bind_steps(NetBinder& binder, const graph::Node& node,
                                             const std::vector<std::string>& texts) {
   if (*binder.type(node.outputs[0]).shape.elements() == 0) return unsupported("there is nothing to compute");
   NEREID_TRY(const std::vector<ops::ProgramStep> parsed, ops::parse_program(texts, node.inputs.size()));
   if (parsed.size() + node.inputs.size() > kernels::kProgramValues)
     return unsupported("{} values are more than {}", parsed.size() + node.inputs.size(), kernels::kProgramValues);
+  if (std::unique_ptr<NetStep> step = bind_quantiser(binder, node, parsed)) return step;
   const std::vector<Axis> axes = axes_of(binder, node);
   if (axes.size() > kernels::kProgramDims) return unsupported("its operands have {} dimensions", axes.size());
 

@@ -145,7 +145,7 @@ Status GraphRunner::run_steps(Plan& plan, bool profiling) {
       if (w.index() == 0 && stop_ != nullptr && stop_->load(std::memory_order_relaxed))
         end.store(std::min(end.load(std::memory_order_relaxed), i + 1), std::memory_order_relaxed);
       w.barrier();
-      if (profiling && w.index() == 0) plan.step_ns[i] += now_ns() - start;
+      if (profiling && w.index() == 0) plan.step_ns[plan.timed_as[i]] += now_ns() - start;
     }
   });
   if (end.load(std::memory_order_relaxed) < plan.steps.size()) return cancelled("the run was stopped");

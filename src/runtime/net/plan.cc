@@ -5,10 +5,12 @@
 #include <cstring>
 #include <map>
 
+#include "ops/quantized_layer.h"
 #include "ops/run.h"
 #include "ops/shape_rule.h"
 #include "runtime/memory_plan.h"
 #include "runtime/net/bind_rows.h"
+#include "runtime/net/image_blocks.h"
 #include "runtime/net/reference_step.h"
 
 namespace nereid::runtime {
@@ -55,6 +57,7 @@ class Planner final : public NetBinder {
     }
     plan_->end = at;
     if (stores_low_) choose_storage();
+    choose_blocks();
     NEREID_RETURN_IF_ERROR(allocate());
     find_outputs();
     NEREID_RETURN_IF_ERROR(bind_steps());
@@ -67,7 +70,10 @@ class Planner final : public NetBinder {
   // NetBinder
   const Network& network() const override { return request_.network; }
   int workers() const override { return request_.workers; }
-  const ops::TensorType& type(graph::ValueId id) const override { return values_[index(id)].type; }
+  const ops::TensorType& type(graph::ValueId id) const override {
+    const auto cut = cut_.find(id.v);
+    return cut == cut_.end() ? values_[index(id)].type : cut->second.type;
+  }
   const void* constant(graph::ValueId id) const override {
     if (!id.valid()) return nullptr;
     const Local& v = values_[index(id)];
@@ -91,6 +97,7 @@ class Planner final : public NetBinder {
   bool lies_inside(graph::ValueId id) const override { return values_[index(id)].inside; }
   void point(graph::ValueId id, void* field, int64_t offset) override {
     if (const Local& v = values_[index(id)]; v.is_network_constant) network().want(v.data, true);
+    if (const auto cut = cut_.find(id.v); cut != cut_.end()) offset += cut->second.offset;
     pointers_.push_back({id, field, offset});
   }
   Status& error() override { return plan_->error; }
@@ -350,13 +357,15 @@ class Planner final : public NetBinder {
   // result is written just then. The memory plan sees to it that nobody reads it later. -1: none.
   int32_t overwritten(const graph::Node& node, const ops::TensorType& y) {
     const std::string_view op = node.op->name;
-    if (op != "dense" && op != "conv_last") return -1;
-    const graph::ValueId residual = node.inputs[3];
+    const bool quantised = op == "dense_q" || op == "conv_last_q";
+    if (op != "dense" && op != "conv_last" && !quantised) return -1;
+    const size_t at = quantised ? size_t{ops::kQResidual} : 3;
+    const graph::ValueId residual = node.inputs[at];
     if (!residual.valid()) return -1;
     const Local& r = local(residual);
     if (r.kind != Local::Kind::kArena || r.type != y) return -1;
-    for (size_t i = 0; i < 3; ++i)
-      if (node.inputs[i].valid() && local(node.inputs[i]).buffer == r.buffer) return -1;
+    for (size_t i = 0; i < node.inputs.size(); ++i)
+      if (i != at && node.inputs[i].valid() && local(node.inputs[i]).buffer == r.buffer) return -1;
     return r.buffer;
   }
   Outcome unsupported_strings(const graph::Node& node) {
@@ -449,6 +458,76 @@ class Planner final : public NetBinder {
     }
   }
 
+  // What image_blocks looks at. Images lie behind each other, in buffers that no concatenation has a part in.
+  ImageNode image_node(const graph::Node& node) const {
+    if (node.outputs.size() != 1) return {};
+    const std::vector<size_t> inputs = image_inputs(node);
+    const Local& y = values_[index(node.outputs[0])];
+    if (inputs.empty() || y.kind != Local::Kind::kArena || y.inside || y.type.shape.rank() < 2) return {};
+    const int64_t images = y.type.shape[0].size();
+    int64_t bytes = *dtype_bytes(y.type.dtype, *y.type.shape.elements()), weights = 0;
+    for (size_t i = 0; i < node.inputs.size(); ++i) {
+      if (!node.inputs[i].valid()) continue;
+      const Local& x = values_[index(node.inputs[i])];
+      const bool has_images = std::ranges::find(inputs, i) != inputs.end();
+      const bool fits = x.type.shape.rank() == y.type.shape.rank() && x.type.shape[0].size() == images;
+      if ((x.kind == Local::Kind::kKnown) == (has_images && fits) || x.inside || (has_images && !fits)) return {};
+      (has_images ? bytes : weights) += *dtype_bytes(x.type.dtype, *x.type.shape.elements());
+    }
+    return images > 1 ? ImageNode{images, bytes / images, weights} : ImageNode{};
+  }
+  // Values that a stretch alone makes and reads have memory for one block; what it shares with others lives until its
+  // last block, or from its first one on.
+  void choose_blocks() {
+    std::vector<ImageNode> nodes;
+    for (const Pending& p : pending_) nodes.push_back(image_node(graph().node(p.node)));
+    blocks_ = image_blocks(nodes, workers());
+    if (blocks_.empty()) return;
+    const std::vector<bool> later = read_later();
+    std::vector<int32_t> names(buffers_.size(), 0);  // values of each buffer
+    for (const Local& v : values_)
+      if (v.kind == Local::Kind::kArena) ++names[static_cast<size_t>(v.buffer)];
+    is_local_.assign(values_.size(), false);
+    std::vector<int32_t> stretch(buffers_.size(), -1);  // of local values
+    for (size_t k = 0; k < blocks_.size(); ++k) {
+      const ImageBlocks& b = blocks_[k];
+      const auto node_at = [&](size_t i) { return pending_[i].node; };
+      const int32_t first = position(node_at(b.begin)), last = position(node_at(b.end - 1));
+      for (size_t i = b.begin; i < b.end; ++i) {
+        const graph::Node& node = graph().node(node_at(i));
+        const graph::ValueId y = node.outputs[0];
+        const Local& v = values_[index(y)];
+        PlanBuffer& buffer = buffers_[static_cast<size_t>(v.buffer)];
+        const auto& users = graph().users(y);
+        const bool inside = std::ranges::all_of(users, [&](graph::NodeId user) {
+          const int32_t at = position(user);
+          return at >= first && at <= last;
+        });
+        const bool local = inside && names[static_cast<size_t>(v.buffer)] == 1 && !later[index(y)] && !escapes(y);
+        is_local_[index(y)] = local;
+        if (local) {
+          stretch[static_cast<size_t>(v.buffer)] = static_cast<int32_t>(k);
+          buffer.size_bytes = (buffer.size_bytes - kAlignment) / b.images * b.block + kAlignment;
+        } else {
+          buffer.first_step = std::min(buffer.first_step, first);
+          buffer.last_step = std::max(buffer.last_step, last);
+        }
+        for (graph::ValueId in : node.inputs)
+          if (in.valid() && !(values_[index(in)].kind == Local::Kind::kArena && is_local_[index(in)])) touch(in, last);
+      }
+    }
+    for (size_t i = 0; i < buffers_.size(); ++i)
+      if (const int32_t place = buffers_[i].in_place_of;
+          place >= 0 && stretch[i] != stretch[static_cast<size_t>(place)])
+        buffers_[i].in_place_of = -1;
+    // A result in the place of one that is read again by the next block would spoil it.
+    for (const ImageBlocks& b : blocks_)
+      for (size_t i = b.begin; i < b.end; ++i)
+        if (const graph::ValueId y = graph().node(pending_[i].node).outputs[0]; !is_local_[index(y)])
+          buffers_[static_cast<size_t>(values_[index(y)].buffer)].in_place_of = -1;
+  }
+  int32_t position(graph::NodeId id) const { return static_cast<int32_t>(graph().position_of(id)); }
+
   Status allocate() {
     const std::vector<bool> read_later = this->read_later();
     const auto& order = graph().order();
@@ -535,13 +614,48 @@ class Planner final : public NetBinder {
     return step;
   }
 
+  Status bind_step(const graph::Node& node) {
+    const std::string where = fmt::format("{} %{}", node.op->name, graph().value(node.outputs[0]).name);
+    NEREID_TRY(std::unique_ptr<NetStep> step, bind(node).with(where));
+    step->label = where;
+    plan_->steps.push_back(std::move(step));
+    return Status::ok();
+  }
+  // A value of some images, as binders of a block see it.
+  void cut(graph::ValueId id, const ImageBlocks& b, int64_t first, int64_t count) {
+    const ops::TensorType& whole = values_[index(id)].type;
+    const bool local = values_[index(id)].kind == Local::Kind::kArena && is_local_[index(id)];
+    std::vector<int64_t> sizes = whole.shape.sizes();
+    sizes[0] = count;
+    const int64_t image = *dtype_bytes(whole.dtype, *whole.shape.elements()) / b.images;
+    cut_[id.v] = {ops::TensorType{whole.dtype, Shape::of(sizes)}, local ? 0 : first * image};
+  }
+  Status bind_blocks(const ImageBlocks& b) {
+    const size_t begin = plan_->steps.size(), nodes = b.end - b.begin;
+    for (int64_t first = 0; first < b.images; first += b.block) {
+      for (size_t i = b.begin; i < b.end; ++i) {
+        const graph::Node& node = graph().node(pending_[i].node);
+        const int64_t count = std::min(b.block, b.images - first);
+        for (size_t in : image_inputs(node))
+          if (node.inputs[in].valid()) cut(node.inputs[in], b, first, count);
+        cut(node.outputs[0], b, first, count);
+        plan_->timed_as.push_back(begin + (i - b.begin) % nodes);
+        NEREID_RETURN_IF_ERROR(bind_step(node));
+      }
+      cut_.clear();
+    }
+    return Status::ok();
+  }
   Status bind_steps() {
-    for (const Pending& p : pending_) {
-      const graph::Node& node = graph().node(p.node);
-      const std::string where = fmt::format("{} %{}", node.op->name, graph().value(node.outputs[0]).name);
-      NEREID_TRY(std::unique_ptr<NetStep> step, bind(node).with(where));
-      step->label = where;
-      plan_->steps.push_back(std::move(step));
+    auto block = blocks_.begin();
+    for (size_t i = 0; i < pending_.size();) {
+      if (block != blocks_.end() && block->begin == i) {
+        NEREID_RETURN_IF_ERROR(bind_blocks(*block));
+        i = block++->end;
+        continue;
+      }
+      plan_->timed_as.push_back(plan_->steps.size());
+      NEREID_RETURN_IF_ERROR(bind_step(graph().node(pending_[i++].node)));
     }
     plan_->step_ns.assign(plan_->steps.size(), 0);
     std::ranges::sort(plan_->notes);
@@ -572,6 +686,13 @@ class Planner final : public NetBinder {
   std::vector<PlanBuffer> buffers_;
   std::vector<int32_t> output_buffers_;  // of plan_->outputs
   std::vector<Pending> pending_;
+  std::vector<ImageBlocks> blocks_;  // of pending_
+  std::vector<bool> is_local_;       // by value: made and read in one stretch of blocks alone
+  struct Cut {
+    ops::TensorType type;
+    int64_t offset;  // bytes
+  };
+  std::map<int32_t, Cut> cut_;  // by value: what the block that is bound just now sees
   std::vector<std::pair<size_t, graph::ValueId>> aliases_;
   std::vector<Plan::Pointer> pointers_;
   struct Scratch {

@@ -51,6 +51,7 @@ struct Plan {
 
   std::vector<std::unique_ptr<NetStep>> steps;
   std::vector<int64_t> step_ns;
+  std::vector<size_t> timed_as;  // by step: the first step of its node, which has the time of all (image_blocks.h)
   struct Made {
     graph::ValueId id;
     NetValue value;
