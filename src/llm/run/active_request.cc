@@ -20,7 +20,6 @@ Status check(const Request& r, const LanguageModel& model) {
     return invalid_argument("best_of is {}, but {} choices are wanted; it must be as many or more", r.params.best_of,
                             r.choices);
   if (r.timeout_us < 0) return invalid_argument("the timeout is {} us; expected 0 (none) or more", r.timeout_us);
-  if (!r.adapter.empty()) return not_found("there is no adapter '{}'; none has been loaded", r.adapter);
   if (r.params.is_beam_search() && (r.choices > r.params.beam_width || r.params.beam_width > model.max_sequences()))
     return invalid_argument(
         "{} choices of {} beams were asked for; expected no more choices than beams, and at most {}", r.choices,
@@ -30,10 +29,14 @@ Status check(const Request& r, const LanguageModel& model) {
 
 }  // namespace
 
-Result<std::unique_ptr<ActiveRequest>> ActiveRequest::make(LanguageModel& model, int64_t longest_sequence,
-                                                           Request request, OutputFn on_output) {
+Result<std::unique_ptr<ActiveRequest>> ActiveRequest::make(LanguageModel& model, const AdapterSet& adapters,
+                                                           int64_t longest_sequence, Request request,
+                                                           OutputFn on_output) {
   NEREID_RETURN_IF_ERROR(check(request, model));
   auto r = std::make_unique<ActiveRequest>();
+  if (!request.adapter.empty()) {
+    NEREID_TRY(r->adapter, adapters.find(request.adapter));
+  }
   const int64_t room = longest_sequence - static_cast<int64_t>(request.prompt.size());
   if (room < 1)
     return invalid_argument("the prompt has {} tokens, more than the {} that the key/value cache holds with an answer",

@@ -16,8 +16,8 @@ struct ActiveRequest {
   // Checks the request and prepares its answers; takes as long as its grammar needs to be compiled. Any thread. The
   // pages hold at most `longest_sequence` tokens of prompt and answer. Errors: what Executor::enqueue says of the
   // request itself.
-  static Result<std::unique_ptr<ActiveRequest>> make(LanguageModel& model, int64_t longest_sequence, Request request,
-                                                     OutputFn on_output);
+  static Result<std::unique_ptr<ActiveRequest>> make(LanguageModel& model, const AdapterSet& adapters,
+                                                     int64_t longest_sequence, Request request, OutputFn on_output);
 
   bool wants_answer() const { return request.params.max_tokens > 0; }
   // More answers are drawn than are told: all are kept until it is known which.
@@ -32,6 +32,7 @@ struct ActiveRequest {
   RequestId id;
   Request request;
   OutputFn on_output;
+  AdapterPtr adapter;                 // null: none
   std::vector<Answer> answers;        // one a choice, or best_of
   std::vector<Output> kept;           // if it chooses
   std::unique_ptr<BeamAnswer> beams;  // in place of answers, for a beam search

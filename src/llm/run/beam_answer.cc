@@ -73,6 +73,7 @@ std::vector<Output> BeamAnswer::results(int32_t count) const {
       Output out;
       out.choice = choice;
       out.token = token;
+      out.sample.token = token;
       out.text = text.push(token);
       outputs.push_back(std::move(out));
       ++told;

@@ -22,7 +22,11 @@ constexpr std::chrono::milliseconds kIdleLook{1};
 class ThreadExecutor final : public Executor {
  public:
   ThreadExecutor(LanguageModel& model, const ExecutorOptions& options, std::unique_ptr<StepLoop> loop)
-      : model_(model), options_(options), loop_(std::move(loop)), longest_sequence_(loop_->longest_sequence()) {
+      : model_(model),
+        options_(options),
+        adapters_(options.max_adapters),
+        loop_(std::move(loop)),
+        longest_sequence_(loop_->longest_sequence()) {
     stats_ = loop_->stats();
     thread_ = std::thread([this] { work(); });
     (void)pthread_setname_np(thread_.native_handle(), "nereid-steps");
@@ -46,7 +50,7 @@ class ThreadExecutor final : public Executor {
     }
     const int64_t timeout_us = request.timeout_us;
     NEREID_TRY(std::unique_ptr<ActiveRequest> made,
-               ActiveRequest::make(model_, longest_sequence_, std::move(request), std::move(on_output)));
+               ActiveRequest::make(model_, adapters_, longest_sequence_, std::move(request), std::move(on_output)));
     if (timeout_us > 0) made->expires_us = enqueued_us + std::min(timeout_us, INT64_MAX - enqueued_us);
     RequestId id;
     {
@@ -76,6 +80,22 @@ class ThreadExecutor final : public Executor {
     return stats;
   }
 
+  Status load_adapter(const std::string& name, std::vector<AdapterSource> sources) override {
+    return adapters_.load(model_, name, std::move(sources)).status();
+  }
+
+  Status unload_adapter(std::string_view name) override {
+    NEREID_TRY(AdapterPtr adapter, adapters_.unload(name));
+    {
+      const std::lock_guard lock(mutex_);
+      retired_.push_back(std::move(adapter));
+    }
+    mail_.notify_one();
+    return Status::ok();
+  }
+
+  std::vector<AdapterPtr> adapters() const override { return adapters_.list(); }
+
   void drain(int64_t timeout_us) override {
     std::unique_lock lock(mutex_);
     is_draining_ = true;
@@ -96,12 +116,15 @@ class ThreadExecutor final : public Executor {
     return exhausted("{} requests are waiting or running already, as many as are taken; try again later", outstanding_);
   }
 
-  bool has_mail() const { return !new_requests_.empty() || !cancels_.empty() || cancels_all_ || is_ending_; }
+  bool has_mail() const {
+    return !new_requests_.empty() || !cancels_.empty() || !retired_.empty() || cancels_all_ || is_ending_;
+  }
 
   // Takes what has come; waits for it where there is nothing to do. False: the end.
   bool take_mail(bool has_run) {
     std::vector<std::unique_ptr<ActiveRequest>> requests;
     std::vector<RequestId> cancels;
+    std::vector<AdapterPtr> retired;
     bool cancels_all = false;
     {
       std::unique_lock lock(mutex_);
@@ -114,11 +137,13 @@ class ThreadExecutor final : public Executor {
       if (is_ending_) return false;
       requests.swap(new_requests_);
       cancels.swap(cancels_);
+      retired.swap(retired_);
       cancels_all = std::exchange(cancels_all_, false);
     }
     for (std::unique_ptr<ActiveRequest>& request : requests) loop_->add(std::move(request));
     for (RequestId id : cancels) loop_->cancel(id);
     if (cancels_all) loop_->cancel_all();
+    for (AdapterPtr& adapter : retired) loop_->retire(std::move(adapter));
     return true;
   }
 
@@ -140,6 +165,7 @@ class ThreadExecutor final : public Executor {
 
   LanguageModel& model_;
   const ExecutorOptions options_;
+  AdapterSet adapters_;
   std::unique_ptr<StepLoop> loop_;  // the thread's own
   const int64_t longest_sequence_;
 
@@ -147,6 +173,7 @@ class ThreadExecutor final : public Executor {
   std::condition_variable mail_, idle_;
   std::vector<std::unique_ptr<ActiveRequest>> new_requests_;
   std::vector<RequestId> cancels_;
+  std::vector<AdapterPtr> retired_;
   bool cancels_all_ = false, is_draining_ = false, is_ending_ = false;
   uint64_t last_id_ = 0;
   int64_t outstanding_ = 0;  // taken, and not ended

@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "llm/run/adapter_set.h"
 #include "llm/run/language_model.h"
 #include "llm/run/output.h"
 #include "llm/sample/params.h"
@@ -45,6 +46,7 @@ struct ExecutorOptions {
   int64_t max_queue = 1024;    // requests beyond max_sequences that have not ended; one more is refused
   int64_t cache_tokens = 0;    // what the pages hold together; 0: by the memory there is
   bool reuse_prefixes = true;
+  int64_t max_adapters = 256;  // loaded at one time; a load past it is refused
 };
 
 // How the model is to be loaded for an executor of these options; isa and context are the caller's to add.
@@ -74,6 +76,13 @@ class Executor {
   // Ends it within a step: its choices end with kCancelled. Nothing happens for one that has ended.
   virtual void cancel(RequestId id) = 0;
   virtual ExecutorStats stats() const = 0;
+  // From now on requests may name it (Request::adapter). Reads its files on the caller's thread; nothing that runs
+  // waits. Errors: as AdapterSet::load.
+  virtual Status load_adapter(const std::string& name, std::vector<AdapterSource> sources) = 0;
+  // No request may name it any more; those at hand end with it, and its memory goes with the last of them. kNotFound:
+  // there is none of that name.
+  virtual Status unload_adapter(std::string_view name) = 0;
+  virtual std::vector<AdapterPtr> adapters() const = 0;  // by name
   // Refuses new requests, lets those at hand end, at most so long; then cancels the rest.
   virtual void drain(int64_t timeout_us) = 0;
 };

@@ -53,14 +53,16 @@ double Generated::prefill_tokens_per_second() const {
 
 Status Generator::prefill(std::span<const int32_t> prompt) {
   std::vector<int32_t> positions, sequences;
+  std::vector<const runtime::Adapter*> adapters;
   for (size_t done = held_.size(); done < prompt.size(); done = held_.size()) {
     if (stop_()) return cancelled("the answer was stopped");
     const size_t n = std::min(prompt.size() - done, static_cast<size_t>(model_.step_tokens()));
     positions.resize(n);
     std::iota(positions.begin(), positions.end(), static_cast<int32_t>(done));
     sequences.assign(n, sequence_);
+    if (adapter_) adapters.assign(n, adapter_.get());
     const auto last = static_cast<int32_t>(n - 1);
-    NEREID_RETURN_IF_ERROR(model_.step({prompt.subspan(done, n), positions, sequences, {&last, 1}}));
+    NEREID_RETURN_IF_ERROR(model_.step({prompt.subspan(done, n), positions, sequences, {&last, 1}, adapters}));
     held_.insert(held_.end(), prompt.begin() + static_cast<ptrdiff_t>(done),
                  prompt.begin() + static_cast<ptrdiff_t>(done + n));
   }
@@ -70,7 +72,9 @@ Status Generator::prefill(std::span<const int32_t> prompt) {
 Status Generator::step(int32_t token) {
   const auto position = static_cast<int32_t>(held_.size());
   const int32_t row = 0;
-  NEREID_RETURN_IF_ERROR(model_.step({{&token, 1}, {&position, 1}, {&sequence_, 1}, {&row, 1}}));
+  const runtime::Adapter* adapter = adapter_.get();
+  NEREID_RETURN_IF_ERROR(model_.step(
+      {{&token, 1}, {&position, 1}, {&sequence_, 1}, {&row, 1}, {&adapter, adapter ? size_t{1} : size_t{0}}}));
   held_.push_back(token);
   return Status::ok();
 }

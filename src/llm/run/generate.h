@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
@@ -64,6 +65,11 @@ class Generator {
   Result<Generated> generate(std::span<const int32_t> prompt, const sample::SamplingParams& params,
                              const PieceFn& on_piece = {});
 
+  // What answers are given with from now on, null: the model as it is. Forgets the sequence.
+  void set_adapter(std::shared_ptr<const runtime::Adapter> adapter) {
+    adapter_ = std::move(adapter);
+    reset();
+  }
   // Forgets the sequence.
   void reset() { held_.clear(); }
 
@@ -76,6 +82,7 @@ class Generator {
   int32_t sequence_;
   StopFn stop_;
   std::vector<int32_t> held_;  // tokens whose keys and values are in the cache
+  std::shared_ptr<const runtime::Adapter> adapter_;
 };
 
 }  // namespace nereid::llm

@@ -168,9 +168,43 @@ Status LanguageModel::check(const StepInput& in) const {
       return invalid_argument("position {} of sequence {} is past its {} pages of {} tokens", in.positions[at],
                               in.sequences[at], pages, page_tokens_);
   }
+  if (!in.adapters.empty() && in.adapters.size() != in.tokens.size())
+    return invalid_argument("a step of {} tokens names the adapters of {}", n, in.adapters.size());
   for (int32_t row : in.output_rows)
     if (row < 0 || row >= n) return invalid_argument("output row {} is not one of the step's {} tokens", row, n);
   return Status::ok();
+}
+
+Result<compile::OpenedAdapter> LanguageModel::open_adapter(std::span<const compile::AdapterSource> sources) const {
+  NEREID_TRY(compile::OpenedAdapter opened, compile::open_adapter(sources, *program_, info_));
+  for (graph::ValueId weight : opened.adapter->weights())
+    if (!context_->takes_adapter(weight))
+      return unsupported("the adapter adds to products with '{}', which run on the reference evaluator here",
+                         program_->graph().value(weight).name);
+  return opened;
+}
+
+void LanguageModel::set_adapters(const StepInput& in) {
+  if (in.adapters.empty() && !had_adapters_) return;
+  const auto rows_of = [this](const runtime::Adapter* adapter) -> RowsOf& {
+    for (RowsOf& rows : rows_of_adapters_)
+      if (rows.adapter == adapter) return rows;
+    return rows_of_adapters_.emplace_back(RowsOf{adapter, {}, {}});
+  };
+  rows_of_adapters_.clear();
+  for (size_t i = 0; i < in.adapters.size(); ++i)
+    if (in.adapters[i]) rows_of(in.adapters[i]).tokens.push_back(static_cast<int32_t>(i));
+  for (size_t i = 0; i < in.output_rows.size() && !in.adapters.empty(); ++i)
+    if (const runtime::Adapter* adapter = in.adapters[static_cast<size_t>(in.output_rows[i])])
+      rows_of(adapter).outputs.push_back(static_cast<int32_t>(i));
+  had_adapters_ = !rows_of_adapters_.empty();
+  std::vector<runtime::AdapterRows> tokens, outputs;
+  for (const RowsOf& rows : rows_of_adapters_) {
+    tokens.push_back({rows.adapter, rows.tokens});
+    if (!rows.outputs.empty()) outputs.push_back({rows.adapter, rows.outputs});
+  }
+  context_->set_adapters(tokens_symbol_, tokens);
+  context_->set_adapters(outputs_symbol_, outputs);
 }
 
 Status LanguageModel::step(const StepInput& in) {
@@ -182,6 +216,7 @@ Status LanguageModel::step(const StepInput& in) {
   copy(in.output_rows, context_->input<int32_t>("output_rows"));
   context_->set_size(tokens_symbol_, static_cast<int64_t>(in.tokens.size()));
   context_->set_size(outputs_symbol_, static_cast<int64_t>(in.output_rows.size()));
+  set_adapters(in);
   context_->run();
   return Status::ok();
 }

@@ -12,6 +12,7 @@
 #include "base/buffer.h"
 #include "base/cpu_info.h"
 #include "base/thread_pool.h"
+#include "compile/open_adapter.h"
 #include "engine/engine_file.h"
 #include "llm/chat/chat_template.h"
 #include "llm/run/sampler_maker.h"
@@ -41,6 +42,9 @@ struct StepInput {
   std::span<const int32_t> positions;
   std::span<const int32_t> sequences;
   std::span<const int32_t> output_rows;  // which of the tokens want logits
+  // Of each token, null for none; empty: no token has one. Each must be of this model (open_adapter) and outlive the
+  // step.
+  std::span<const runtime::Adapter* const> adapters = {};
 };
 
 // Not thread-safe: one thread steps a model at a time; the pool does the work.
@@ -68,6 +72,10 @@ class LanguageModel {
   Status step(const StepInput& input);
   std::span<float> logits(int64_t row);
 
+  // A LoRA adapter for step(). Any thread, at any time. Errors: as compile::open_adapter; kUnsupported also where a
+  // matrix that it adapts runs on its reference evaluator.
+  Result<compile::OpenedAdapter> open_adapter(std::span<const compile::AdapterSource> sources) const;
+
   // From the next step on page `first + i` of the sequence (its positions from (first + i) * page_tokens() on) lies in
   // pages[i], and it has none behind those; -1 stands for a page that no token looks at any more. Sequences may share
   // pages that none of them writes to. kInvalidArgument: a sequence, a page or a number of pages that there is not, or
@@ -90,6 +98,7 @@ class LanguageModel {
   Status choose_pages();
   Status make_cache(const graph::Graph& graph, runtime::ContextOptions& options);
   Status check(const StepInput& input) const;
+  void set_adapters(const StepInput& input);
 
   LoadOptions options_;
   ThreadPool* pool_ = nullptr;
@@ -99,6 +108,13 @@ class LanguageModel {
   std::vector<int64_t> page_counts_;  // by sequence, from its beginning
   int32_t* page_table_ = nullptr;
   std::unique_ptr<runtime::Context> context_;
+  // Of the step at hand: rows of each adapter, among the tokens and among the outputs.
+  struct RowsOf {
+    const runtime::Adapter* adapter;
+    std::vector<int32_t> tokens, outputs;
+  };
+  std::vector<RowsOf> rows_of_adapters_;
+  bool had_adapters_ = false;
   std::unique_ptr<token::Tokenizer> tokenizer_;
   std::unique_ptr<SamplerMaker> samplers_;
   std::optional<chat::ChatTemplate> chat_template_;

@@ -18,7 +18,8 @@ int64_t now_us() {
 Status check(const LanguageModel& model, const ExecutorOptions& o) {
   for (auto [name, value, least] : {std::tuple{"max_sequences", o.max_sequences, 1},
                                     {"step_tokens", o.step_tokens, 1},
-                                    {"max_queue", o.max_queue, 0}})
+                                    {"max_queue", o.max_queue, 0},
+                                    {"max_adapters", o.max_adapters, 0}})
     if (value < least || value > INT32_MAX / 2)
       return invalid_argument("{} is {} and should be between {} and {}", name, value, least, INT32_MAX / 2);
   if (model.max_sequences() < o.max_sequences || model.step_tokens() < o.step_tokens)
@@ -72,7 +73,7 @@ void StepLoop::add(std::unique_ptr<ActiveRequest> request) {
                               .deadline_us = r.expires_us,
                               .expires_us = r.expires_us,
                               .user = r.request.user,
-                              .key = r.request.adapter,
+                              .key = r.adapter ? r.adapter->key : std::string(),
                               .reuse_prefix = !r.request.prompt_logprobs,
                               .retention = {}};
   if (const Status s = scheduler_->add(std::move(wanted), now_us()); !s.is_ok())
@@ -132,9 +133,24 @@ int64_t StepLoop::deliver() {
     if (request->on_output) request->on_output(std::move(output));
   queued_.clear();
   for (uint64_t id : ended_) requests_.erase(id);
+  forget_retired();
   const auto ended = static_cast<int64_t>(ended_.size());
   ended_.clear();
   return ended;
+}
+
+void StepLoop::retire(AdapterPtr adapter) {
+  retired_.push_back(std::move(adapter));
+  forget_retired();
+}
+
+// Who holds one besides is a request: here, or about to come here.
+void StepLoop::forget_retired() {
+  std::erase_if(retired_, [this](const AdapterPtr& adapter) {
+    if (adapter.use_count() > 1) return false;
+    scheduler_->cache().forget(adapter->key);
+    return true;
+  });
 }
 
 void StepLoop::take_ended(const schedule::Step& step) {
@@ -232,6 +248,9 @@ Status StepLoop::run_tokens(const schedule::Run& run, ActiveRequest& request, si
                        .choices = run.outputs,
                        .drafts = run.tokens.last(static_cast<size_t>(run.drafts))});
     if (!is_known || i >= drawn_from) rows_.push_back(static_cast<int32_t>(tokens_.size()));
+    if (request.adapter && adapters_.empty()) adapters_.assign(tokens_.size(), nullptr);
+    if (request.adapter || !adapters_.empty())
+      adapters_.push_back(request.adapter ? request.adapter->adapter.get() : nullptr);
     tokens_.push_back(run.tokens[i]);
     positions_.push_back(static_cast<int32_t>(position));
     sequences_.push_back(run.sequence.v);
@@ -242,8 +261,11 @@ Status StepLoop::run_tokens(const schedule::Run& run, ActiveRequest& request, si
 // Runs what has been gathered, and uses its logits.
 Status StepLoop::flush() {
   if (tokens_.empty()) return Status::ok();
-  const Status status =
-      model_.step({.tokens = tokens_, .positions = positions_, .sequences = sequences_, .output_rows = rows_});
+  const Status status = model_.step({.tokens = tokens_,
+                                     .positions = positions_,
+                                     .sequences = sequences_,
+                                     .output_rows = rows_,
+                                     .adapters = adapters_});
   if (status.is_ok() && uses_.size() == 1) {
     apply(uses_[0]);
   } else if (status.is_ok() && !uses_.empty()) {
@@ -255,6 +277,7 @@ Status StepLoop::flush() {
   for (const Use& use : uses_)
     if (use.position >= 0) ++use.request->prompt_known;
   for (std::vector<int32_t>* of_tokens : {&tokens_, &positions_, &sequences_, &rows_}) of_tokens->clear();
+  adapters_.clear();
   uses_.clear();
   return status;
 }

@@ -25,6 +25,8 @@ class StepLoop {
   void add(std::unique_ptr<ActiveRequest> request);
   void cancel(RequestId id) { scheduler_->cancel({id.v}); }
   void cancel_all() { scheduler_->cancel_all(); }
+  // Forgets its keys and values once no request has it any more.
+  void retire(AdapterPtr adapter);
   // False: there was nothing to run.
   bool step();
   // Calls back with all that has come since the last call, which the stats count already. How many requests have ended
@@ -77,6 +79,7 @@ class StepLoop {
   void fail(const schedule::Step& step, const Status& status);
   void report();
   void take_beams(const Beams& beams);
+  void forget_retired();
 
   LanguageModel& model_;
   std::unique_ptr<schedule::Scheduler> scheduler_;
@@ -84,9 +87,11 @@ class StepLoop {
   std::vector<std::pair<ActiveRequest*, Output>> queued_;  // to be told
   std::vector<uint64_t> ended_;                            // once that is done
   ExecutorStats ends_;                                     // only the totals of ended requests
+  std::vector<AdapterPtr> retired_;                        // unloaded, but perhaps still in use
 
   // Of the step at hand; all keep their memory.
   std::vector<int32_t> tokens_, positions_, sequences_, rows_;
+  std::vector<const runtime::Adapter*> adapters_;  // as many as tokens; empty while none has one
   std::vector<Use> uses_;
   std::vector<Drawn> drawn_;
   std::vector<Beams> beams_;
