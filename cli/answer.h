@@ -13,6 +13,7 @@ namespace nereid::cli {
 Status write_out(std::string_view text);
 
 struct AnswerOptions {
+  std::shared_ptr<const runtime::Adapter> adapter = {};  // what the model answers with besides; null: nothing
   bool json = false;
   bool statistics = true;  // a line on stderr after the answer
 };

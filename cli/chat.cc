@@ -148,6 +148,7 @@ int64_t prompt_room(const llm::LanguageModel& model, const sample::SamplingParam
 int answer_messages(LoadedModel& loaded, const std::vector<std::string>& prompts, const ChatArguments& chat,
                     const sample::SamplingParams& params, const AnswerOptions& options) {
   llm::Generator generator(*loaded.model);
+  generator.set_adapter(options.adapter);
   Result<History> history = History::make(loaded, chat);
   if (!history.is_ok()) return fail(history.status());
   for (const std::string& text : prompts) {
@@ -168,6 +169,7 @@ int converse(LoadedModel& loaded, const ChatArguments& chat, const sample::Sampl
   if (!history.is_ok()) return fail(history.status());
   LineReader reader;
   llm::Generator generator(*loaded.model, 0, LineReader::stopped);
+  generator.set_adapter(options.adapter);
   Talk talk{*history};
   const auto reply = [&](History& h, const std::string& line) -> Result<llm::Generated> {
     h.ask(line);

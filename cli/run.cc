@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // nereid run: answers prompts with a language model.
 
+#include "cli/adapter_option.h"
 #include "cli/answer.h"
 #include "cli/chat.h"
 #include "cli/command.h"
@@ -25,7 +26,7 @@ constexpr const char* kNotes =
 
 struct RunArguments {
   LoadArguments load;
-  std::vector<std::string> prompts, files;
+  std::vector<std::string> prompts, files, adapters;
   std::string input;  // "-" or nothing
   bool chat = false;
   bool json = false;
@@ -38,6 +39,8 @@ void add_run_options(CommandLine& app, RunArguments& a) {
   app.add_texts("-p,--prompt", a.prompts, "a prompt; may be repeated");
   app.add_texts("-f,--file", a.files, "a file that is a prompt as a whole (- is stdin); may be repeated")
       ->type_name("FILE");
+  app.add_texts("--lora", a.adapters, "a folder with a LoRA adapter, and what it is scaled by; several are summed")
+      ->type_name("DIR[:SCALE]");
   app.add_flag("--chat", a.chat, "prompts are messages of a conversation");
   app.add_option("--system", a.talk.system, "the system message of --chat");
   app.add_option("--chat-template", a.talk.chat_template, "the template of --chat: a file, or a built-in one's name");
@@ -70,9 +73,19 @@ Result<std::vector<std::string>> read_prompts(const RunArguments& a) {
   return prompts;
 }
 
+Result<std::vector<llm::AdapterSource>> read_adapters(const RunArguments& a) {
+  std::vector<llm::AdapterSource> sources;
+  for (const std::string& text : a.adapters) {
+    NEREID_TRY(llm::AdapterSource source, parse_adapter(text));
+    sources.push_back(std::move(source));
+  }
+  return sources;
+}
+
 int answer_prompts(LoadedModel& loaded, const std::vector<std::string>& prompts, const sample::SamplingParams& params,
                    const AnswerOptions& options) {
   llm::Generator generator(*loaded.model);
+  generator.set_adapter(options.adapter);
   for (const std::string& text : prompts) {
     const auto ids = llm::encode_prompt(loaded.model->tokenizer(), text);
     const Result<llm::Generated> answer = show_answer(generator, *loaded.model, ids, params, options);
@@ -96,10 +109,18 @@ int run_command(Arguments args) {
   const Result<std::vector<std::string>> prompts = read_prompts(a);
   if (!prompts.is_ok()) return fail(prompts.status());
 
+  const Result<std::vector<llm::AdapterSource>> sources = read_adapters(a);
+  if (!sources.is_ok()) return fail(sources.status());
+
   ExitCode code = kDone;
   std::optional<LoadedModel> loaded = load_model(a.load, {}, &code);
   if (!loaded) return code;
-  const AnswerOptions options{.json = a.json, .statistics = !a.load.quiet && !a.json};
+  AnswerOptions options{.json = a.json, .statistics = !a.load.quiet && !a.json};
+  if (!sources->empty()) {
+    const Result<compile::OpenedAdapter> adapter = loaded->model->open_adapter(*sources);
+    if (!adapter.is_ok()) return fail(adapter.status());
+    options.adapter = adapter->adapter;
+  }
   if (!a.chat) return answer_prompts(*loaded, *prompts, *params, options);
   if (!prompts->empty()) return answer_messages(*loaded, *prompts, a.talk, *params, options);
   return converse(*loaded, a.talk, *params, options);

@@ -4,7 +4,8 @@
 
 #include "base/interrupt.h"
 #include "base/log.h"
-#include "base/progress.h"
+#include "base/program_pages.h"
+#include "cli/adapter_option.h"
 #include "cli/command.h"
 #include "cli/model_path.h"
 #include "cli/options.h"
@@ -18,6 +19,7 @@ struct ServeArguments {
   std::vector<std::string> models;
   std::vector<std::string> names;
   std::vector<std::string> keys;
+  std::vector<std::string> adapters;
   std::string key_file;
   server::HostOptions host;
   server::LlmModelOptions model;
@@ -36,6 +38,16 @@ void declare_model(CommandLine& app, ServeArguments& a) {
                  "longest prompt and answer together, in tokens (default: the model's, up to 8192)");
   app.add_flag("--exact", a.model.open.exact, "round nothing but the weights: slow and large, for checking answers");
   app.add_flag("--strict", a.model.open.strict, "fail where a part of the model would run without a fast kernel");
+  app.add_texts("--lora,--lora-modules", a.adapters,
+                "a LoRA adapter that requests name in the model's place: NAME=DIR, NAME=DIR:SCALE, or MODEL:NAME=DIR "
+                "where several models are served")
+      ->type_name("NAME=DIR");
+  app.add_option("--lora-folder", a.host.adapter_folder,
+                 "a folder from which clients may load adapters while the server runs (default: they may not)")
+      ->check(Check::existing_directory());
+  app.add_option("--max-loras", a.model.executor.max_adapters, "adapters that a model holds at one time")
+      ->check(Check::range(int64_t{0}, int64_t{65536}))
+      ->capture_default_str();
   app.add_option("--chat-template", a.model.chat_template, "a template's name or file instead of the model's own");
   app.add_option("--max-sequences", a.model.executor.max_sequences, "requests in the batch at one time")
       ->check(Check::range(int64_t{1}, int64_t{4096}))
@@ -121,6 +133,17 @@ std::optional<ExitCode> load_all(const ServeArguments& a, server::Host& host) {
   return std::nullopt;
 }
 
+std::optional<ExitCode> load_adapters(const ServeArguments& a, server::Host& host) {
+  for (const std::string& text : a.adapters) {
+    const Result<NamedAdapter> adapter = parse_named_adapter(text, host.model_names());
+    if (!adapter.is_ok()) return fail(adapter.status());
+    const Status status =
+        host.load_adapter(adapter->model, adapter->name, adapter->source.path, adapter->source.scale);
+    if (!status.is_ok()) return fail(status.with("--lora " + text));
+  }
+  return std::nullopt;
+}
+
 void print_welcome(const ServeArguments& a, const server::Host& host) {
   const std::string url = host.url();
   const bool is_unix = url.starts_with("unix:");
@@ -160,6 +183,7 @@ int serve_command(Arguments args) {
   if (!started.is_ok()) return fail(started.status());
   server::Host& host = **started;
   if (const auto code = load_all(a, host)) return *code;
+  if (const auto code = load_adapters(a, host)) return *code;
   host.set_ready();
   print_welcome(a, host);
   wait_for_signal();

@@ -99,9 +99,10 @@ typedef struct nereid_llm_request {
   const char* user;         /* requests of one user share what its turn gives; NULL: "" */
   const char* grammar_kind; /* "json", "json_schema", "regex", "ebnf", "choice", "structural_tag"; NULL: any text */
   const char* grammar;      /* what the answer must look like */
+  const char* adapter;      /* a LoRA loaded by that name; NULL: the model as it is */
 } nereid_llm_request;
 #define NEREID_LLM_REQUEST_INIT \
-  { sizeof(nereid_llm_request), NULL, NULL, 0, NULL, 0, NULL, 0, 0, 0, 0, NULL, NULL, NULL }
+  { sizeof(nereid_llm_request), NULL, NULL, 0, NULL, 0, NULL, 0, 0, 0, 0, NULL, NULL, NULL, NULL }
 
 typedef int32_t nereid_llm_finish;
 enum {
@@ -140,6 +141,14 @@ NEREID_API nereid_status nereid_llm_cancel(nereid_llm* llm, nereid_llm_id id);
 /* Until all choices of the request have had their last output, or for so many milliseconds (negative: as long as it
  * takes): NEREID_UNAVAILABLE then. NEREID_OK for one that ended long ago or never was. Not from an output function. */
 NEREID_API nereid_status nereid_llm_wait(nereid_llm* llm, nereid_llm_id id, int64_t timeout_ms);
+
+/* LoRA adapters, while requests run. `path` is a folder as PEFT saves them (adapter_config.json and
+ * adapter_model.safetensors); what they add is multiplied by `scale` besides. Requests with different adapters, or
+ * none, share steps. NEREID_INVALID_ARGUMENT: the name is taken, or the files are damaged or for another model;
+ * NEREID_UNSUPPORTED names what the adapter asks for. */
+NEREID_API nereid_status nereid_llm_load_adapter(nereid_llm* llm, const char* name, const char* path, double scale);
+/* Requests at hand end with it; its memory goes with the last of them. NEREID_NOT_FOUND: there is none of that name. */
+NEREID_API nereid_status nereid_llm_unload_adapter(nereid_llm* llm, const char* name);
 
 typedef struct nereid_llm_stats {
   size_t struct_size; /* set by the caller: sizeof(nereid_llm_stats) */

@@ -45,6 +45,7 @@ struct LlmRequest {
   std::int64_t timeout_us = 0;
   std::string user;
   std::string grammar_kind, grammar;
+  std::string adapter;  // a LoRA loaded by that name; "": none
 };
 
 struct LlmOutput {
@@ -109,6 +110,7 @@ class LanguageModel {
     c.priority = request.priority;
     c.timeout_us = request.timeout_us;
     c.user = request.user.c_str();
+    if (!request.adapter.empty()) c.adapter = request.adapter.c_str();
     if (!request.grammar_kind.empty()) {
       c.grammar_kind = request.grammar_kind.c_str();
       c.grammar = request.grammar.c_str();
@@ -120,6 +122,10 @@ class LanguageModel {
     (void)call.release();  // the last output deletes it
     return id;
   }
+  Status load_adapter(const std::string& name, const std::string& path, double scale = 1) {
+    return Status::of(nereid_llm_load_adapter(get(), name.c_str(), path.c_str(), scale));
+  }
+  Status unload_adapter(const std::string& name) { return Status::of(nereid_llm_unload_adapter(get(), name.c_str())); }
   Status cancel(nereid_llm_id id) { return Status::of(nereid_llm_cancel(get(), id)); }
   // Negative: as long as it takes.
   Status wait(nereid_llm_id id, std::int64_t timeout_ms = -1) {

@@ -206,6 +206,23 @@ nereid_status nereid_llm_wait(nereid_llm* llm, nereid_llm_id id, int64_t timeout
   });
 }
 
+nereid_status nereid_llm_load_adapter(nereid_llm* llm, const char* name, const char* path, double scale) {
+  return answer([&]() -> Status {
+    NEREID_TRY(nereid::api::Llm * open, nereid::api::llm_of(llm));
+    if (name == nullptr || path == nullptr)
+      return nereid::invalid_argument("the {} of the adapter is NULL", name == nullptr ? "name" : "path");
+    return open->executor->load_adapter(name, {{.path = path, .scale = scale}});
+  });
+}
+
+nereid_status nereid_llm_unload_adapter(nereid_llm* llm, const char* name) {
+  return answer([&]() -> Status {
+    NEREID_TRY(nereid::api::Llm * open, nereid::api::llm_of(llm));
+    if (name == nullptr) return nereid::invalid_argument("the name of the adapter is NULL");
+    return open->executor->unload_adapter(name);
+  });
+}
+
 nereid_status nereid_llm_read_stats(const nereid_llm* llm, nereid_llm_stats* stats) {
   return answer([&] { return nereid::api::read_stats(llm, stats); });
 }

@@ -50,6 +50,7 @@ Result<llm::Request> read_llm_request(const nereid_llm_request* given, const tok
   out.priority = r.priority;
   out.timeout_us = r.timeout_us;
   if (r.user != nullptr) out.user = r.user;
+  if (r.adapter != nullptr) out.adapter = r.adapter;
   return out;
 }
 

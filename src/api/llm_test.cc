@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "llm/run/generate.h"
+#include "llm/run/tiny_adapter.h"
 #include "llm/run/tiny_model.h"
 
 namespace nereid::api::testing {
@@ -178,6 +179,40 @@ TEST_F(ApiLlm, texts_go_to_ids_and_back_and_say_how_long_they_are) {
   ASSERT_EQ(nereid_llm_describe(llm_, &info), NEREID_OK);
   EXPECT_EQ(info.vocabulary, 264);
   EXPECT_EQ(info.max_sequences, 4);
+}
+
+TEST_F(ApiLlm, adapters_are_loaded_named_and_unloaded) {
+  const llm::testing::AdaptersExpected expected = llm::testing::tiny_adapters_expected("tiny-qwen3");
+  const std::string path = llm::testing::tiny_adapter_path("tiny-qwen3", "mlp");
+  ASSERT_EQ(nereid_llm_load_adapter(llm_, "one", path.c_str(), 1), NEREID_OK) << nereid_last_error();
+  const nereid_llm_setting settings[] = {{"max_tokens", 8}};
+  nereid_llm_request request = NEREID_LLM_REQUEST_INIT;
+  request.tokens = expected.prompt_tokens.data();
+  request.token_count = expected.prompt_tokens.size();
+  request.settings = settings;
+  request.setting_count = 1;
+  Heard plain, adapted;
+  const nereid_llm_id first = enqueue(request, &plain);
+  request.adapter = "one";
+  const nereid_llm_id second = enqueue(request, &adapted);
+  EXPECT_EQ(nereid_llm_wait(llm_, first, -1), NEREID_OK);
+  EXPECT_EQ(nereid_llm_wait(llm_, second, -1), NEREID_OK);
+  const auto begins = [&](const std::string& adapter) {
+    const std::vector<int32_t>& all = expected.adapters.at(adapter).greedy_tokens;
+    return std::vector<int32_t>(all.begin(), all.begin() + 8);
+  };
+  EXPECT_EQ(plain.tokens, begins(""));
+  EXPECT_EQ(adapted.tokens, begins("mlp"));
+
+  EXPECT_EQ(nereid_llm_load_adapter(llm_, "one", path.c_str(), 1), NEREID_INVALID_ARGUMENT);
+  EXPECT_THAT(nereid_last_error(), HasSubstr("already"));
+  EXPECT_EQ(nereid_llm_load_adapter(llm_, nullptr, path.c_str(), 1), NEREID_INVALID_ARGUMENT);
+  EXPECT_EQ(nereid_llm_load_adapter(llm_, "two", nullptr, 1), NEREID_INVALID_ARGUMENT);
+  EXPECT_EQ(nereid_llm_load_adapter(llm_, "two", "nowhere", 1), NEREID_NOT_FOUND);
+  EXPECT_EQ(nereid_llm_unload_adapter(llm_, "one"), NEREID_OK);
+  EXPECT_EQ(nereid_llm_unload_adapter(llm_, "one"), NEREID_NOT_FOUND);
+  EXPECT_EQ(nereid_llm_unload_adapter(llm_, nullptr), NEREID_INVALID_ARGUMENT);
+  EXPECT_THAT(refusal(request), HasSubstr("there is no adapter 'one'"));
 }
 
 }  // namespace

@@ -93,9 +93,22 @@ class TextModel {
   virtual Result<uint64_t> generate(TextRequest request, TextSink sink) = 0;
   virtual void cancel(uint64_t id) = 0;
 
+  // LoRA adapters, which requests name in the model's place. Loaded by `path`, a folder as PEFT saves them; errors as
+  // llm::Executor::load_adapter and unload_adapter; kUnsupported: the model takes none.
+  virtual std::vector<std::string> adapters() const { return card().adapters; }
+  virtual Status load_adapter(const std::string& name, const std::string& path, double scale);
+  virtual Status unload_adapter(std::string_view name);
+
   // Blocks while the model works. kUnsupported where the card does not offer it; kInvalidArgument: text too long.
   virtual Result<std::vector<Embedding>> embed(std::span<const std::string> texts) = 0;
   virtual Result<std::vector<float>> rerank(std::string_view query, std::span<const std::string> documents) = 0;
 };
+
+inline Status TextModel::load_adapter(const std::string& name, const std::string&, double) {
+  return unsupported("the model {} takes no adapters; '{}' was to be loaded", card().name, name);
+}
+inline Status TextModel::unload_adapter(std::string_view name) {
+  return not_found("there is no adapter '{}' to be unloaded", name);
+}
 
 }  // namespace nereid::server

@@ -86,6 +86,14 @@ class ProcessHost final : public Host {
     return Status::ok();
   }
 
+  Status load_adapter(const std::string& model, const std::string& name, const std::string& path,
+                      double scale) override {
+    const std::shared_ptr<TextModel> found = models_->find(model);
+    if (!found) return not_found("there is no model '{}' to load the adapter '{}' for", model, name);
+    if (models_->find(name)) return invalid_argument("there is a model or an adapter '{}' already", name);
+    return found->load_adapter(name, path, scale);
+  }
+
   void set_ready() override {
     Phase loading = Phase::kLoading;
     phase_.compare_exchange_strong(loading, Phase::kReady);
@@ -130,6 +138,7 @@ class ProcessHost final : public Host {
         .version = options_.version,
         .unix_s = [] { return static_cast<int64_t>(std::time(nullptr)); },
         .random = random_number,
+        .adapter_folder = options_.adapter_folder,
     });
     std::vector<net::Endpoint> endpoints = openai::make_endpoints(std::move(service));
     for (net::Endpoint& one : endpoints) {

@@ -28,6 +28,7 @@ struct HostOptions {
   std::string origin;                 // of pages that may read responses: "https://a.b", "*"; "": none
   bool log_requests = false;          // a line each on standard error
   std::string version;                // of the program
+  std::string adapter_folder;         // what clients may load adapters from; "": they may not
 };
 
 // One thread calls it.
@@ -43,6 +44,10 @@ class Host {
                       const std::function<void(int64_t, int64_t)>& progress, bool* wrong_option) = 0;
   // One that is made already.
   virtual Status add(std::shared_ptr<TextModel> model) = 0;
+  // A LoRA adapter of a model that is there, as TextModel::load_adapter. kNotFound: there is no such model;
+  // kInvalidArgument also: a model or an adapter is called so.
+  virtual Status load_adapter(const std::string& model, const std::string& name, const std::string& path,
+                              double scale) = 0;
   virtual void set_ready() = 0;
 
   virtual const std::string& url() const = 0;

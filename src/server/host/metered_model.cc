@@ -105,6 +105,11 @@ class MeteredModel final : public TextModel {
     return id;
   }
   void cancel(uint64_t id) override { model_->cancel(id); }
+  std::vector<std::string> adapters() const override { return model_->adapters(); }
+  Status load_adapter(const std::string& name, const std::string& path, double scale) override {
+    return model_->load_adapter(name, path, scale);
+  }
+  Status unload_adapter(std::string_view name) override { return model_->unload_adapter(name); }
 
   Result<std::vector<Embedding>> embed(std::span<const std::string> texts) override { return model_->embed(texts); }
   Result<std::vector<float>> rerank(std::string_view query, std::span<const std::string> documents) override {

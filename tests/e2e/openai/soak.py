@@ -6,7 +6,8 @@
 
 Starts `nereid serve` with the default model on a port of its own, runs every request of a list alone, then lets the
 clients ask for them at random for the given time: some wait for the whole answer, some stream it, some hang up in the
-middle or before the first token. At the end: every whole answer was the one that the request gave alone, no page of the
+middle or before the first token. Half of the requests go to LoRA adapters (make_adapters.py), and one more adapter is loaded,
+asked and unloaded all the time. At the end: every whole answer was the one that the request gave alone, no page of the
 cache is held, nothing runs or waits, and memory is no larger than after the first third. Prints one JSON object; exit
 code 1 where something of that does not hold.
 """
@@ -16,10 +17,12 @@ import json
 import random
 import re
 import sys
+import tempfile
 import time
 import urllib.request
 from pathlib import Path
 
+import make_adapters
 import served
 
 WORDS = "sea wind salt stone river light paper engine garden winter letter number bridge market silver window".split()
@@ -33,7 +36,7 @@ def cases(seed):
     shared = " ".join(rng.choice(WORDS) for _ in range(120))
     for i in range(24):
         text = " ".join(rng.choice(WORDS) for _ in range(rng.choice([3, 20, 90, 200])))
-        body = {"model": served.MODEL, "max_tokens": rng.choice([1, 8, 24, 48]),
+        body = {"model": rng.choice([served.MODEL] * 3 + sorted(make_adapters.ADAPTERS)), "max_tokens": rng.choice([1, 8, 24, 48]),
                 "messages": [{"role": "user", "content": (shared + " " if i % 3 == 0 else "") + text}]}
         body.update([{"temperature": 0}, {"temperature": 0.9, "seed": i}, {"temperature": 0.7, "top_p": 0.8, "seed": i},
                      {"temperature": 0, "frequency_penalty": 0.7}][i % 4])
@@ -85,6 +88,21 @@ async def ask(port, body, hang_up_after=None):
     return answers
 
 
+async def call(port, path, body):
+    """A request whose answer is worth nothing but its success."""
+    data = json.dumps(body).encode()
+    reader, writer = await asyncio.open_connection("127.0.0.1", port)
+    try:
+        writer.write(f"POST {path} HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nConnection: close\r\n"
+                     f"Content-Length: {len(data)}\r\n\r\n".encode() + data)
+        await writer.drain()
+        raw = await reader.read(-1)
+    finally:
+        writer.close()
+    if not raw.startswith(b"HTTP/1.1 200"):
+        raise ConnectionError(raw[-300:].decode(errors="replace"))
+
+
 def unchunked(data):
     out = b""
     while data:
@@ -104,7 +122,7 @@ def metrics(url):
 async def soak(server, args):
     requests = list(cases(args.seed))
     expected = [await ask(server.port, body) for body in requests]
-    tally = {"answers": 0, "streams": 0, "hung_up": 0, "wrong": [], "failed": []}
+    tally = {"answers": 0, "streams": 0, "hung_up": 0, "guests": 0, "wrong": [], "failed": []}
     begin = time.monotonic()
     end = begin + args.minutes * 60
     first_third = {}
@@ -129,11 +147,29 @@ async def soak(server, args):
             if rng.random() < 0.1:
                 await asyncio.sleep(rng.random())
 
+    async def guests():
+        """The same adapter under names that come and go: what it answers is known, and the others must not notice."""
+        body = dict(requests[0], model="small")
+        wanted = await ask(server.port, body)
+        for number in range(10**9):
+            if time.monotonic() >= end:
+                return
+            name = f"guest-{number % 3}"
+            try:
+                await call(server.port, "/v1/load_lora_adapter", {"lora_name": name, "lora_path": "small"})
+                if await ask(server.port, dict(body, model=name)) != wanted:
+                    tally["wrong"].append({"request": name, "expected": wanted})
+                await call(server.port, "/v1/unload_lora_adapter", {"lora_name": name})
+                tally["guests"] += 1
+            except (OSError, ValueError, KeyError) as error:
+                tally["failed"].append(f"{name}: {error}")
+            await asyncio.sleep(0.2)
+
     async def watch():
         await asyncio.sleep(args.minutes * 20)
         first_third["rss_mib"] = resident_mib(server.process.pid)
 
-    await asyncio.gather(watch(), *(client(n) for n in range(args.clients)))
+    await asyncio.gather(watch(), guests(), *(client(n) for n in range(args.clients)))
     tally["seconds"] = round(time.monotonic() - begin, 1)
     tally["rss_mib_after_a_third"] = first_third["rss_mib"]
     return tally
@@ -165,13 +201,16 @@ def main(argv):
     args = parser.parse_args(argv)
     if args.nereid:
         served.PROGRAM = args.nereid
-    server = served.Served("--threads", args.threads, "--cache-tokens", args.cache_tokens, "--max-queue", "4096")
+    folder = tempfile.TemporaryDirectory(prefix="nereid-soak-")
+    adapters = [f"--lora={name}={make_adapters.write(folder.name, name)}" for name in make_adapters.ADAPTERS]
+    server = served.Served(*adapters, "--lora-folder", folder.name, "--threads", args.threads, "--cache-tokens", args.cache_tokens, "--max-queue", "4096")
     try:
         tally = asyncio.run(soak(server, args))
         tally["held"] = held(server.url)
         tally["rss_mib"] = resident_mib(server.process.pid)
     finally:
         code = server.stop()
+        folder.cleanup()
     tally["exit_code"] = code
     flat = tally["rss_mib"] <= tally["rss_mib_after_a_third"] * 1.05 + 8
     good = not tally["wrong"] and not tally["failed"] and flat and code == 0 and len(tally["held"]) == 3 and not any(

@@ -128,6 +128,20 @@ void LlmModel::cancel(uint64_t id) {
   executor_->cancel({id});
 }
 
+std::vector<std::string> LlmModel::adapters() const {
+  std::vector<std::string> names;
+  for (const llm::AdapterPtr& adapter : executor_->adapters()) names.push_back(adapter->name);
+  return names;
+}
+
+Status LlmModel::load_adapter(const std::string& name, const std::string& path, double scale) {
+  return executor_->load_adapter(name, {{.path = path, .scale = scale}});
+}
+
+Status LlmModel::unload_adapter(std::string_view name) {
+  return executor_->unload_adapter(name);
+}
+
 Result<std::vector<Embedding>> LlmModel::embed(std::span<const std::string> /*texts*/) {
   return unsupported("the model {} generates text and has no embeddings", card_.name);
 }

@@ -38,6 +38,9 @@ class LlmModel final : public TextModel {
   Result<std::vector<int32_t>> chat_prompt(const ChatInput& chat) const override;
   Result<uint64_t> generate(TextRequest request, TextSink sink) override;
   void cancel(uint64_t id) override;
+  std::vector<std::string> adapters() const override;
+  Status load_adapter(const std::string& name, const std::string& path, double scale) override;
+  Status unload_adapter(std::string_view name) override;
   Result<std::vector<Embedding>> embed(std::span<const std::string> texts) override;
   Result<std::vector<float>> rerank(std::string_view query, std::span<const std::string> documents) override;
 

@@ -183,6 +183,25 @@ void TestTextModel::cancel(uint64_t id) {
   if (const auto at = running_.find(id); at != running_.end()) at->second = true;
 }
 
+std::vector<std::string> TestTextModel::adapters() const {
+  const std::lock_guard lock(mutex_);
+  std::vector<std::string> all = options_.card.adapters;
+  all.insert(all.end(), adapters_.begin(), adapters_.end());
+  return all;
+}
+
+Status TestTextModel::load_adapter(const std::string& name, const std::string& path, double /*scale*/) {
+  if (path.ends_with("broken")) return invalid_argument("{}: adapter_config.json is damaged", path);
+  const std::lock_guard lock(mutex_);
+  adapters_.push_back(name);
+  return Status::ok();
+}
+
+Status TestTextModel::unload_adapter(std::string_view name) {
+  const std::lock_guard lock(mutex_);
+  return std::erase(adapters_, name) > 0 ? Status::ok() : not_found("there is no adapter '{}' to be unloaded", name);
+}
+
 Result<std::vector<Embedding>> TestTextModel::embed(std::span<const std::string> texts) {
   std::vector<Embedding> found;
   for (const std::string& text : texts) {

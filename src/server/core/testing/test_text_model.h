@@ -48,6 +48,9 @@ class TestTextModel final : public TextModel {
   Result<std::vector<int32_t>> chat_prompt(const ChatInput& chat) const override;
   Result<uint64_t> generate(TextRequest request, TextSink sink) override;
   void cancel(uint64_t id) override;
+  std::vector<std::string> adapters() const override;  // the card's, and what was loaded
+  Status load_adapter(const std::string& name, const std::string& path, double scale) override;
+  Status unload_adapter(std::string_view name) override;
   Result<std::vector<Embedding>> embed(std::span<const std::string> texts) override;
   Result<std::vector<float>> rerank(std::string_view query, std::span<const std::string> documents) override;
 
@@ -68,6 +71,7 @@ class TestTextModel final : public TextModel {
   uint64_t next_id_ = 1;
   std::map<uint64_t, bool> running_;  // cancelled?
   TextRequest last_;
+  std::vector<std::string> adapters_;
 };
 
 }  // namespace nereid::server

@@ -32,6 +32,10 @@ constexpr Row kRows[] = {
     {"POST", "/rerank", rerank, Access::kKey, Runs::kOnWorker, "the same, at vLLM's address"},
     {"POST", "/tokenize", tokenize, Access::kKey, Runs::kOnWorker, "the tokens of a text or of a chat"},
     {"POST", "/detokenize", detokenize, Access::kKey, Runs::kOnWorker, "the text of tokens"},
+    {"POST", "/v1/load_lora_adapter", load_lora_adapter, Access::kKey, Runs::kOnWorker,
+     "loads an adapter from the folder that --lora-folder names"},
+    {"POST", "/v1/unload_lora_adapter", unload_lora_adapter, Access::kKey, Runs::kOnWorker,
+     "unloads one; requests at hand end with it"},
     {"GET", "/", chat_page, Access::kOpen, Runs::kOnLoop, "a page to chat with the models"},
 };
 

@@ -18,6 +18,8 @@ void embeddings(const Service& service, net::Request request, ResponderPtr respo
 void rerank(const Service& service, net::Request request, ResponderPtr responder);
 void tokenize(const Service& service, net::Request request, ResponderPtr responder);
 void detokenize(const Service& service, net::Request request, ResponderPtr responder);
+void load_lora_adapter(const Service& service, net::Request request, ResponderPtr responder);
+void unload_lora_adapter(const Service& service, net::Request request, ResponderPtr responder);
 void chat_page(const Service& service, net::Request request, ResponderPtr responder);
 
 }  // namespace nereid::server::openai

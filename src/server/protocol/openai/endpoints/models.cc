@@ -42,7 +42,7 @@ void list_models(const Service& service, net::Request, ResponderPtr responder) {
     const ModelCard& card = model->card();
     if (!std::exchange(is_first, false)) out += ',';
     append_model(&out, card, card.name);
-    for (const std::string& adapter : card.adapters) {
+    for (const std::string& adapter : model->adapters()) {
       out += ',';
       append_model(&out, card, adapter);
     }

@@ -14,7 +14,7 @@ FoundModel find_model(const Service& service, std::string_view name, FirstError*
   if (!found.model)
     error->set(model_not_found(name));
   else if (!name.empty() && name != found.model->card().name)
-    found.adapter = name;
+    found.adapter = adapter_named(*found.model, name);
   return found;
 }
 
