@@ -71,14 +71,14 @@ std::vector<Output> ActiveRequest::best_answers() {
     if (output.token >= 0) sum += output.sample.logprob;
     if (!output.status.is_ok()) sum = -std::numeric_limits<double>::infinity();
   }
+  for (size_t i = 0; i < answers.size(); ++i)
+    scores[i] = sample::answer_score(scores[i], static_cast<int64_t>(answers[i].tokens().size()));
   std::vector<Output> told;
   int32_t choice = 0;
   for (int32_t answer : sample::best_answers(scores, static_cast<size_t>(request.choices))) {
     for (Output& output : kept) {
       if (output.choice != answer) continue;
       told.push_back(std::move(output));
-  for (size_t i = 0; i < answers.size(); ++i)
-    scores[i] = sample::answer_score(scores[i], static_cast<int64_t>(answers[i].tokens().size()));
       told.back().choice = choice;
       output.choice = -1;
     }

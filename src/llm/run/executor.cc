@@ -7,10 +7,13 @@
 #include <algorithm>
 #include <chrono>
 #include <condition_variable>
+#include <deque>
 #include <mutex>
 #include <thread>
 
+#include "base/check.h"
 #include "base/clock.h"
+#include "base/log.h"
 #include "llm/run/step_loop.h"
 
 namespace nereid::llm {
@@ -33,13 +36,15 @@ class ThreadExecutor final : public Executor {
   }
 
   ~ThreadExecutor() override {
-    drain(0);
+    NEREID_CHECK(drain(0).is_ok());  // an output function would be ending the thread that it runs on
     {
       const std::lock_guard lock(mutex_);
       is_ending_ = true;
     }
     mail_.notify_one();
     thread_.join();
+    if (const Status written = loop_->write_trace(); !written.is_ok())
+      log_warn("the trace of the scheduler is lost: {}", written.message());
   }
 
   Result<RequestId> enqueue(Request request, OutputFn on_output) override {
@@ -96,15 +101,25 @@ class ThreadExecutor final : public Executor {
 
   std::vector<AdapterPtr> adapters() const override { return adapters_.list(); }
 
-  void drain(int64_t timeout_us) override {
+  std::vector<IterationStats> take_iterations() override {
+    const std::lock_guard lock(mutex_);
+    std::vector<IterationStats> taken(iterations_.begin(), iterations_.end());
+    iterations_.clear();
+    return taken;
+  }
+
+  Status drain(int64_t timeout_us) override {
+    if (std::this_thread::get_id() == thread_.get_id())
+      return invalid_argument("an output function may not drain its executor: it would wait for itself");
     std::unique_lock lock(mutex_);
     is_draining_ = true;
     const auto all_ended = [this] { return outstanding_ == 0; };
-    if (timeout_us > 0 && idle_.wait_for(lock, std::chrono::microseconds(timeout_us), all_ended)) return;
-    if (all_ended()) return;
+    if (timeout_us > 0 && idle_.wait_for(lock, std::chrono::microseconds(timeout_us), all_ended)) return Status::ok();
+    if (all_ended()) return Status::ok();
     cancels_all_ = true;
     mail_.notify_one();
     idle_.wait(lock, all_ended);
+    return Status::ok();
   }
 
  private:
@@ -154,7 +169,12 @@ class ThreadExecutor final : public Executor {
       {
         const std::lock_guard lock(mutex_);
         stats_ = loop_->stats();
+        if (has_run) {
+          if (std::ssize(iterations_) == kIterationsKept) iterations_.pop_front();
+          iterations_.push_back(loop_->iteration());
+        }
       }
+      if (has_run && options_.on_iteration) options_.on_iteration(loop_->iteration());
       const int64_t ended = loop_->deliver();
       if (ended == 0) continue;
       const std::lock_guard lock(mutex_);
@@ -178,6 +198,7 @@ class ThreadExecutor final : public Executor {
   uint64_t last_id_ = 0;
   int64_t outstanding_ = 0;  // taken, and not ended
   int64_t refused_ = 0;
+  std::deque<IterationStats> iterations_;
   ExecutorStats stats_;
   std::thread thread_;
 };

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "llm/run/adapter_set.h"
+#include "llm/run/iteration_stats.h"
 #include "llm/run/language_model.h"
 #include "llm/run/output.h"
 #include "llm/sample/params.h"
@@ -40,12 +41,21 @@ struct Request {
 // It may call the executor. Never called again after is_last of every choice.
 using OutputFn = std::function<void(Output&&)>;
 
+// Who gets in while pages last (llm/schedule): whoever fits now, and the youngest pauses when pages run out; or only
+// who surely fits to its end.
+enum class SchedulePolicy : uint8_t { kMaxUtilization, kGuaranteedNoEvict };
+
 struct ExecutorOptions {
   int64_t max_sequences = 64;  // in the batch at one time
   int64_t step_tokens = 512;   // of one step, prompts and answers together
   int64_t max_queue = 1024;    // requests beyond max_sequences that have not ended; one more is refused
   int64_t cache_tokens = 0;    // what the pages hold together; 0: by the memory there is
   bool reuse_prefixes = true;
+  SchedulePolicy policy = SchedulePolicy::kMaxUtilization;
+  int64_t prompt_tokens_beside = 128;  // of a step, while answers are made
+  std::string trace_path;              // written at the end, for a trace viewer (schedule/trace.h); "": none
+  // After each step, on the executor's thread; must return soon.
+  std::function<void(const IterationStats&)> on_iteration;
   int64_t max_adapters = 256;  // loaded at one time; a load past it is refused
 };
 
@@ -76,6 +86,8 @@ class Executor {
   // Ends it within a step: its choices end with kCancelled. Nothing happens for one that has ended.
   virtual void cancel(RequestId id) = 0;
   virtual ExecutorStats stats() const = 0;
+  // The latest steps that nobody has taken, oldest first, at most kIterationsKept.
+  virtual std::vector<IterationStats> take_iterations() = 0;
   // From now on requests may name it (Request::adapter). Reads its files on the caller's thread; nothing that runs
   // waits. Errors: as AdapterSet::load.
   virtual Status load_adapter(const std::string& name, std::vector<AdapterSource> sources) = 0;
@@ -83,8 +95,9 @@ class Executor {
   // there is none of that name.
   virtual Status unload_adapter(std::string_view name) = 0;
   virtual std::vector<AdapterPtr> adapters() const = 0;  // by name
-  // Refuses new requests, lets those at hand end, at most so long; then cancels the rest.
-  virtual void drain(int64_t timeout_us) = 0;
+  // Refuses new requests, lets those at hand end, at most so long; then cancels the rest. kInvalidArgument from an
+  // output function, which would wait for itself.
+  virtual Status drain(int64_t timeout_us) = 0;
 };
 
 }  // namespace nereid::llm

@@ -13,6 +13,7 @@
 #include <random>
 #include <thread>
 
+#include "base/cpu_limits.h"
 #include "llm/run/test_executor.h"
 #include "llm/run/tiny_model.h"
 #include "llm/sample/beam_search.h"
@@ -436,7 +437,7 @@ TEST(Executor, draining_lets_what_is_at_hand_end_and_takes_nothing_more) {
   const Request request{.prompt = some_tokens(random, 10), .params = {.max_tokens = 30}};
   Listener listener;
   ASSERT_TRUE(company.executor->enqueue(request, listener.callback()).is_ok());
-  company.executor->drain(60'000'000);
+  EXPECT_TRUE(company.executor->drain(60'000'000).is_ok());
   listener.wait();
   expect_same(listener.told(), alone(*company.single.model, request), "drained");
   EXPECT_EQ(company.executor->enqueue(request, {}).status().code(), StatusCode::kUnavailable);
@@ -477,9 +478,13 @@ TEST(Executor, guesses_at_what_comes_change_the_time_and_never_the_tokens) {
   EXPECT_EQ(company.executor->stats().pages_used, 0);
 }
 
-TEST(Executor, answers_that_a_grammar_holds_to_a_form_keep_to_it_in_company) {
+// With one thread of two CPUs and more, masks are made beside the model; with as many as there are CPUs, after it.
+class GuidedExecutor : public ::testing::TestWithParam<int> {};
+INSTANTIATE_TEST_SUITE_P(Threads, GuidedExecutor, ::testing::Values(1, 64));
+
+TEST_P(GuidedExecutor, answers_that_a_grammar_holds_to_a_form_keep_to_it_in_company) {
   if (!sample::has_grammars()) GTEST_SKIP() << "this build knows no grammars";
-  Company company({.max_sequences = 6, .cache_tokens = 256});
+  Company company({.max_sequences = 6, .cache_tokens = 256}, std::min(GetParam(), usable_cpus()));
   std::mt19937 random(17);
   std::vector<Asked> asked(12);
   for (Asked& a : asked) {

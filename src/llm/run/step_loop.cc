@@ -6,6 +6,7 @@
 #include <tuple>
 
 #include "base/clock.h"
+#include "base/cpu_limits.h"
 #include "llm/sample/draft.h"
 
 namespace nereid::llm {
@@ -18,6 +19,7 @@ int64_t now_us() {
 Status check(const LanguageModel& model, const ExecutorOptions& o) {
   for (auto [name, value, least] : {std::tuple{"max_sequences", o.max_sequences, 1},
                                     {"step_tokens", o.step_tokens, 1},
+                                    {"prompt_tokens_beside", o.prompt_tokens_beside, 1},
                                     {"max_queue", o.max_queue, 0},
                                     {"max_adapters", o.max_adapters, 0}})
     if (value < least || value > INT32_MAX / 2)
@@ -44,14 +46,25 @@ Result<std::unique_ptr<StepLoop>> StepLoop::make(LanguageModel& model, const Exe
   NEREID_RETURN_IF_ERROR(check(model, options));
   const schedule::SchedulerOptions scheduling{
       .step_tokens = static_cast<int32_t>(options.step_tokens),
+      .prompt_tokens_beside = static_cast<int32_t>(options.prompt_tokens_beside),
       // The executor counts what waits before anything gets here.
-      .max_queue = static_cast<int32_t>(options.max_queue + options.max_sequences)};
+      .max_queue = static_cast<int32_t>(options.max_queue + options.max_sequences),
+      .policy = options.policy == SchedulePolicy::kGuaranteedNoEvict ? schedule::Policy::kGuaranteedNoEvict
+                                                                     : schedule::Policy::kMaxUtilization};
   const kv::CacheOptions cache{.pages = static_cast<int32_t>(model.pages()),
                                .page_tokens = static_cast<int32_t>(model.page_tokens()),
                                .sequences = static_cast<int32_t>(options.max_sequences),
                                .reuse = options.reuse_prefixes};
   NEREID_TRY(std::unique_ptr<schedule::Scheduler> scheduler, schedule::Scheduler::make(scheduling, cache));
-  return std::unique_ptr<StepLoop>(new StepLoop(model, std::move(scheduler)));
+  std::unique_ptr<StepLoop> loop(new StepLoop(model, std::move(scheduler)));
+  if (!options.trace_path.empty()) {
+    // A place where nothing can be written is told now, not when all is done.
+    NEREID_TRY(AtomicFile file, AtomicFile::create(options.trace_path).with("the trace of the scheduler"));
+    loop->trace_file_.emplace(std::move(file));
+    loop->trace_ = std::make_unique<schedule::TraceWriter>();
+  }
+  loop->makes_masks_beside_ = model.pool().size() < usable_cpus();
+  return loop;
 }
 
 ActiveRequest* StepLoop::find(schedule::RequestId id) const {
@@ -77,7 +90,8 @@ void StepLoop::add(std::unique_ptr<ActiveRequest> request) {
                               .reuse_prefix = !r.request.prompt_logprobs,
                               .retention = {}};
   if (const Status s = scheduler_->add(std::move(wanted), now_us()); !s.is_ok())
-    end_answers(r, FinishReason::kCancelled, s);
+    return end_answers(r, FinishReason::kCancelled, s);
+  if (trace_) trace_->added({r.id.v}, now_us());
 }
 
 void StepLoop::end_answers(ActiveRequest& request, FinishReason reason, const Status& status) {
@@ -118,6 +132,7 @@ void StepLoop::tell_later(ActiveRequest& request, Output&& output) {
 // `last`: of all its answers.
 void StepLoop::count_end(const ActiveRequest& request, const Output& last) {
   ended_.push_back(request.id.v);
+  ++iteration_.requests_ended;
   if (!last.status.is_ok())
     ++ends_.requests_failed;
   else if (last.finish_reason == FinishReason::kCancelled)
@@ -173,14 +188,20 @@ void StepLoop::take_ended(const schedule::Step& step) {
 }
 
 bool StepLoop::step() {
-  const schedule::Step& step = scheduler_->plan(now_us());
+  const int64_t from_us = now_us();
+  const schedule::Step& step = scheduler_->plan(from_us);
+  iteration_ = {.iteration = iteration_.iteration, .begin_us = from_us};
   take_ended(step);
   for (schedule::RequestId id : step.started)
     if (ActiveRequest* request = find(id); request && !request->has_started) {
       request->has_started = true;
       if (const auto counts = scheduler_->request(id); counts.is_ok()) request->reused_tokens = counts->reused_tokens;
+      iteration_.reused_tokens += request->reused_tokens;
     }
-  if (step.runs.empty()) return false;
+  if (step.runs.empty()) {
+    if (trace_) trace_->stepped(step, *scheduler_, from_us, now_us());
+    return false;
+  }
   drawn_.resize(static_cast<size_t>(step.outputs));
   beams_.clear();
   for (Drawn& drawn : drawn_) {
@@ -195,7 +216,38 @@ bool StepLoop::step() {
     report();
   else
     fail(step, status);
+  record(step, from_us);
   return true;
+}
+
+void StepLoop::record(const schedule::Step& step, int64_t from_us) {
+  IterationStats& i = iteration_;
+  ++i.iteration;
+  for (const schedule::Run& run : step.runs) {
+    const auto tokens = static_cast<int64_t>(run.tokens.size());
+    ++(run.is_prompt ? i.prompt_sequences : i.answer_sequences);
+    (run.is_prompt ? i.prompt_tokens : i.answer_tokens) += tokens;
+    i.draft_tokens += run.drafts;
+  }
+  for (const Drawn& drawn : drawn_) i.accepted_tokens += std::max<int64_t>(std::ssize(drawn.tokens) - 1, 0);
+  i.requests_started = std::ssize(step.started);
+  i.requests_paused = std::ssize(step.paused);
+  const schedule::SchedulerCounts s = scheduler_->counts();
+  const kv::CacheCounts c = scheduler_->cache().counts();
+  i.requests_running = s.running;
+  i.requests_waiting = s.waiting;
+  i.pages = c.pages;
+  i.pages_used = c.used;
+  i.pages_cached = c.cached;
+  const int64_t to_us = now_us();
+  i.latency_us = to_us - from_us;
+  if (trace_) trace_->stepped(step, *scheduler_, from_us, to_us);
+}
+
+Status StepLoop::write_trace() {
+  if (!trace_) return Status::ok();
+  NEREID_RETURN_IF_ERROR(trace_file_->write(trace_->json()));
+  return trace_file_->commit();
 }
 
 Status StepLoop::lay_out(const schedule::Step& step) {
@@ -258,14 +310,32 @@ Status StepLoop::run_tokens(const schedule::Run& run, ActiveRequest& request, si
   return Status::ok();
 }
 
+// What draws with a grammar from the rows at hand has its mask made while they are computed.
+void StepLoop::prepare_masks() {
+  if (!makes_masks_beside_) return;
+  std::vector<Answer*> answers;
+  for (const Use& use : uses_) {
+    if (use.position >= 0 || use.request->beams || !use.request->wants_answer()) continue;
+    for (int32_t i = 0; i < use.choices; ++i) {
+      Answer& answer = use.request->answers[static_cast<size_t>(use.choice + i)];
+      if (answer.has_grammar()) answers.push_back(&answer);
+    }
+  }
+  mask_maker_.start(std::move(answers), static_cast<size_t>(model_.vocab()));
+}
+
 // Runs what has been gathered, and uses its logits.
 Status StepLoop::flush() {
   if (tokens_.empty()) return Status::ok();
+  prepare_masks();
+  const int64_t before_us = now_us();
   const Status status = model_.step({.tokens = tokens_,
                                      .positions = positions_,
                                      .sequences = sequences_,
                                      .output_rows = rows_,
                                      .adapters = adapters_});
+  iteration_.model_us += now_us() - before_us;
+  mask_maker_.finish();
   if (status.is_ok() && uses_.size() == 1) {
     apply(uses_[0]);
   } else if (status.is_ok() && !uses_.empty()) {

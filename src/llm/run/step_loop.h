@@ -6,13 +6,17 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <unordered_map>
 #include <utility>
 #include <vector>
 
+#include "base/atomic_file.h"
 #include "llm/run/active_request.h"
 #include "llm/run/executor.h"
+#include "llm/run/mask_maker.h"
 #include "llm/schedule/scheduler.h"
+#include "llm/schedule/trace.h"
 
 namespace nereid::llm {
 
@@ -37,6 +41,10 @@ class StepLoop {
   // Longest prompt and answer together that the pages can hold.
   int64_t longest_sequence() const { return scheduler_->longest_sequence(); }
   ExecutorStats stats() const;
+  // Of the last step that ran something.
+  const IterationStats& iteration() const { return iteration_; }
+  // At the end. Nothing where no trace was asked for.
+  Status write_trace();
 
  private:
   // What some rows of the model's logits are for.
@@ -74,6 +82,8 @@ class StepLoop {
   Status run(const schedule::Step& step);
   Status run_tokens(const schedule::Run& run, ActiveRequest& request, size_t outcome);
   Status flush();
+  void prepare_masks();
+  void record(const schedule::Step& step, int64_t from_us);
   void apply(const Use& use);
   void draw(Answer& answer, const Use& use, bool is_shared, Drawn* drawn);
   void fail(const schedule::Step& step, const Status& status);
@@ -87,6 +97,11 @@ class StepLoop {
   std::vector<std::pair<ActiveRequest*, Output>> queued_;  // to be told
   std::vector<uint64_t> ended_;                            // once that is done
   ExecutorStats ends_;                                     // only the totals of ended requests
+  IterationStats iteration_;
+  std::unique_ptr<schedule::TraceWriter> trace_;  // if one was asked for
+  std::optional<AtomicFile> trace_file_;          // where it goes
+  MaskMaker mask_maker_;
+  bool makes_masks_beside_ = false;  // a CPU is left for it
   std::vector<AdapterPtr> retired_;                        // unloaded, but perhaps still in use
 
   // Of the step at hand; all keep their memory.
