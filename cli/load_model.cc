@@ -2,8 +2,8 @@
 #include "cli/load_model.h"
 
 #include "base/log.h"
-#include "base/progress.h"
 #include "cli/model_path.h"
+#include "cli/packing_bar.h"
 
 namespace nereid::cli {
 namespace {
@@ -17,15 +17,9 @@ Status check_device(std::string_view device) {
 
 Result<LoadedModel> load(const std::string& path, const LoadArguments& args, const llm::LoadOptions& options,
                          bool* wrong_option) {
-  std::unique_ptr<Progress> bar;  // made at the first call: an engine that is found needs none
-  const auto progress = [&](int64_t done, int64_t total) {
-    if (!bar)
-      bar = std::make_unique<Progress>(
-          ProgressOptions{.what = "packing the weights", .total = total, .unit = Progress::Unit::bytes});
-    bar->set(done);
-  };
-  Result<LoadedModel> loaded = llm::open_model(path, args.open, options, progress, wrong_option);
-  if (bar && loaded.is_ok()) bar->finish();
+  PackingBar bar;
+  Result<LoadedModel> loaded = llm::open_model(path, args.open, options, bar.listener(), wrong_option);
+  if (loaded.is_ok()) bar.finish();
   if (loaded.is_ok())
     for (const std::string& warning : loaded->warnings) log_warn("{}", warning);
   return loaded;

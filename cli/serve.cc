@@ -9,6 +9,7 @@
 #include "cli/command.h"
 #include "cli/model_path.h"
 #include "cli/options.h"
+#include "cli/packing_bar.h"
 #include "cli/version.h"
 #include "server/host/host.h"
 
@@ -24,6 +25,8 @@ struct ServeArguments {
   server::HostOptions host;
   server::LlmModelOptions model;
   bool no_prefix_reuse = false;
+  std::string policy = "max_utilization";
+  std::string trace;
   bool quiet = false;
 };
 
@@ -34,7 +37,7 @@ void declare_model(CommandLine& app, ServeArguments& a) {
                  "highest instruction set to use: baseline, avx2, avx512 or amx (default: the best)");
   app.add_option("--threads,-t", a.model.open.threads,
                  "CPU threads of a model (default: all that this process may use)");
-  app.add_option("--context,-c", a.model.open.context,
+  app.add_option("--context,-c,--max-model-len,--max-seq-len", a.model.open.context,
                  "longest prompt and answer together, in tokens (default: the model's, up to 8192)");
   app.add_flag("--exact", a.model.open.exact, "round nothing but the weights: slow and large, for checking answers");
   app.add_flag("--strict", a.model.open.strict, "fail where a part of the model would run without a fast kernel");
@@ -49,12 +52,35 @@ void declare_model(CommandLine& app, ServeArguments& a) {
       ->check(Check::range(int64_t{0}, int64_t{65536}))
       ->capture_default_str();
   app.add_option("--chat-template", a.model.chat_template, "a template's name or file instead of the model's own");
-  app.add_option("--max-sequences", a.model.executor.max_sequences, "requests in the batch at one time")
+  app.add_option("--tool-format,--tool-call-parser", a.model.tool_format,
+                 "how the model writes calls of tools: auto (by its template), none, or a format by its name")
+      ->check(Check::member({"auto", "none", "hermes", "llama3", "pythonic", "mistral", "qwen3_coder", "deepseek",
+                             "function_tag", "functionary"}))
+      ->capture_default_str();
+  app.add_option("--reasoning-format,--reasoning-parser", a.model.thought_format,
+                 "the marks of what the model thinks before it answers, told as reasoning_content: auto (by its "
+                 "template), none (all of it is the answer), think, mistral or command")
+      ->check(Check::member({"auto", "none", "think", "mistral", "command"}))
+      ->capture_default_str();
+  app.add_option("--max-sequences,--max-num-seqs,--max-batch-size", a.model.executor.max_sequences,
+                 "requests in the batch at one time")
       ->check(Check::range(int64_t{1}, int64_t{4096}))
       ->capture_default_str();
-  app.add_option("--step-tokens", a.model.executor.step_tokens, "tokens of one step, prompts and answers together")
+  app.add_option("--step-tokens,--max-num-batched-tokens,--max-num-tokens", a.model.executor.step_tokens,
+                 "tokens of one step, prompts and answers together")
       ->check(Check::range(int64_t{1}, int64_t{65536}))
       ->capture_default_str();
+  app.add_option("--prompt-tokens-beside", a.model.executor.prompt_tokens_beside,
+                 "of a step's tokens, most for prompts while answers are made")
+      ->check(Check::range(int64_t{1}, int64_t{65536}))
+      ->capture_default_str();
+  app.add_option("--scheduler-policy,--capacity-scheduler-policy", a.policy,
+                 "who gets into the batch: max_utilization (whoever fits now; the youngest pauses when the cache is "
+                 "full) or guaranteed_no_evict (who surely fits to its end)")
+      ->check(Check::member({"max_utilization", "guaranteed_no_evict", "MAX_UTILIZATION", "GUARANTEED_NO_EVICT"}))
+      ->capture_default_str();
+  app.add_option("--scheduler-trace", a.trace,
+                 "a file for a trace viewer (Perfetto, chrome://tracing): each step and request, written at the end");
   app.add_option("--max-queue", a.model.executor.max_queue,
                  "requests that may wait for their turn; one more is refused")
       ->check(Check::range(int64_t{0}, int64_t{1} << 20))
@@ -62,7 +88,8 @@ void declare_model(CommandLine& app, ServeArguments& a) {
   app.add_option("--cache-tokens", a.model.executor.cache_tokens,
                  "tokens that the key/value cache holds (default: by the memory there is)")
       ->check(Check::range(int64_t{0}, int64_t{1} << 40));
-  app.add_flag("--no-prefix-reuse", a.no_prefix_reuse, "keep nothing of a prompt for the next that begins the same");
+  app.add_flag("--no-prefix-reuse,--no-enable-prefix-caching", a.no_prefix_reuse,
+               "keep nothing of a prompt for the next that begins the same");
 }
 
 void declare_server(CommandLine& app, ServeArguments& a) {
@@ -77,6 +104,9 @@ void declare_server(CommandLine& app, ServeArguments& a) {
   app.add_option("--ssl-client-ca", a.host.tls.client_ca_path,
                  "PEM; clients must show a certificate signed by one of these");
   app.add_option("--cors-origin", a.host.origin, "web pages of this origin ('https://a.b', or '*') may use the server");
+  app.add_option("--max-priority", a.host.max_priority,
+                 "highest priority that a request may have, whatever it asks for; a level is worth a second of waiting")
+      ->capture_default_str();
   app.add_flag("--log-requests", a.host.log_requests, "a line for each request on standard error");
   app.add_flag("--quiet,-q", a.quiet, "no progress, warnings and errors only");
   for (const server::net::SettingRow& row : server::net::setting_table())
@@ -102,6 +132,8 @@ Status complete(ServeArguments& a) {
   }
   a.host.version = kVersion;
   a.model.executor.reuse_prefixes = !a.no_prefix_reuse;
+  if (a.policy == "guaranteed_no_evict" || a.policy == "GUARANTEED_NO_EVICT")
+    a.model.executor.policy = llm::SchedulePolicy::kGuaranteedNoEvict;
   const bool are_named = !a.names.empty();
   for (std::string& model : a.models) {
     NEREID_TRY(std::string path, resolve_model(model));
@@ -117,18 +149,14 @@ std::optional<ExitCode> load_all(const ServeArguments& a, server::Host& host) {
   for (size_t i = 0; i < a.models.size(); ++i) {
     server::LlmModelOptions options = a.model;
     options.name = a.names[i];
-    std::unique_ptr<Progress> bar;  // made at the first call: an engine that is found needs none
-    const auto progress = [&](int64_t done, int64_t total) {
-      if (!bar)
-        bar = std::make_unique<Progress>(
-            ProgressOptions{.what = "packing the weights", .total = total, .unit = Progress::Unit::bytes});
-      bar->set(done);
-    };
+    // One a model: trace.json, trace.json.2, ...
+    if (!a.trace.empty()) options.executor.trace_path = i == 0 ? a.trace : fmt::format("{}.{}", a.trace, i + 1);
+    PackingBar bar;
     log_info("loading {}", a.models[i]);
     bool wrong_option = false;
-    if (const Status status = host.load(a.models[i], options, progress, &wrong_option); !status.is_ok())
+    if (const Status status = host.load(a.models[i], options, bar.listener(), &wrong_option); !status.is_ok())
       return fail(status, wrong_option ? kWrongInput : kFailed);
-    if (bar) bar->finish();
+    bar.finish();
   }
   return std::nullopt;
 }

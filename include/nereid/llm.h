@@ -40,9 +40,12 @@ typedef struct nereid_llm_options {
   void* progress_user;
   nereid_log_fn log; /* warnings of opening; NULL: they are dropped */
   void* log_user;
+  const char* policy;     /* who gets in: NULL or "max_utilization" (who fits now; the youngest pauses when the cache is
+                             full), "guaranteed_no_evict" (who surely fits to its end) */
+  const char* trace_path; /* a file for a trace viewer, written when the model is closed; NULL: none */
 } nereid_llm_options;
 #define NEREID_LLM_OPTIONS_INIT \
-  { sizeof(nereid_llm_options), NULL, 0, 0, 0, 0, 0, 0, 0, NULL, NULL, NULL, NULL }
+  { sizeof(nereid_llm_options), NULL, 0, 0, 0, 0, 0, 0, 0, NULL, NULL, NULL, NULL, NULL, NULL }
 
 /* Opens a .gguf file, a folder of Hugging Face's, or an engine file of one. On an error *llm is NULL. A progress
  * function that asks to stop is not heeded yet. */
@@ -159,6 +162,25 @@ typedef struct nereid_llm_stats {
   int64_t preemptions;
 } nereid_llm_stats;
 NEREID_API nereid_status nereid_llm_read_stats(const nereid_llm* llm, nereid_llm_stats* stats);
+
+/* One step of the model. */
+typedef struct nereid_llm_iteration {
+  size_t struct_size;                         /* of each element, set by the caller: sizeof(nereid_llm_iteration) */
+  int64_t iteration;                          /* 1, 2, ... */
+  int64_t begin_us;                           /* of a clock that only grows */
+  int64_t latency_us, model_us;               /* all of it; what the model took of it */
+  int64_t requests_running, requests_waiting; /* after the step */
+  int64_t requests_started, requests_ended, requests_paused; /* in it */
+  int64_t prompt_sequences, answer_sequences;                /* in it: parts of prompts, answers that go on */
+  int64_t prompt_tokens, answer_tokens;                      /* that were run; guesses are among the answers' */
+  int64_t draft_tokens, accepted_tokens;                     /* guesses, and those that were right */
+  int64_t reused_tokens;                                     /* of the prompts that started: found in the cache */
+  int64_t pages, pages_used, pages_cached;
+} nereid_llm_iteration;
+/* The latest steps that nobody has read, oldest first: at most `capacity` of them (older ones that find no place are
+ * gone), *count is how many were written. The library keeps 1024. */
+NEREID_API nereid_status nereid_llm_read_iterations(nereid_llm* llm, nereid_llm_iteration* iterations, size_t capacity,
+                                                    size_t* count);
 
 #ifdef __cplusplus
 }

@@ -33,6 +33,8 @@ struct LlmOptions {
   std::int64_t context_tokens = 0, max_sequences = 0, step_tokens = 0, max_queue = 0, cache_tokens = 0;  // 0: defaults
   std::function<void(const char* stage, std::int64_t done, std::int64_t total)> progress;
   std::function<void(const char* text)> warn;
+  std::string policy;      // "": "max_utilization"; "guaranteed_no_evict"
+  std::string trace_path;  // "": none
 };
 
 struct LlmRequest {
@@ -84,6 +86,8 @@ class LanguageModel {
       c.log_user = const_cast<LlmOptions*>(&options);
       c.log = [](void* user, nereid_log_level, const char* text) { static_cast<const LlmOptions*>(user)->warn(text); };
     }
+    if (!options.policy.empty()) c.policy = options.policy.c_str();
+    if (!options.trace_path.empty()) c.trace_path = options.trace_path.c_str();
     nereid_llm* llm = nullptr;
     const nereid_status opened = nereid_llm_open(path.c_str(), &c, &llm);
     if (opened != NEREID_OK) return Status::of(opened);
@@ -136,6 +140,16 @@ class LanguageModel {
     out.struct_size = sizeof(out);
     const nereid_status got = nereid_llm_read_stats(handle_.get(), &out);
     if (got != NEREID_OK) return Status::of(got);
+    return out;
+  }
+  // The latest steps that nobody has read, oldest first.
+  Result<std::vector<nereid_llm_iteration>> iterations() {
+    std::vector<nereid_llm_iteration> out(1024);
+    for (nereid_llm_iteration& one : out) one.struct_size = sizeof(one);
+    std::size_t count = 0;
+    const nereid_status got = nereid_llm_read_iterations(get(), out.data(), out.size(), &count);
+    if (got != NEREID_OK) return Status::of(got);
+    out.resize(count);
     return out;
   }
   Result<nereid_llm_info> describe() const {

@@ -43,6 +43,11 @@ Result<llm::ExecutorOptions> read_executor_options(const nereid_llm_options& o) 
     if (value < 0) return invalid_argument("{} is {}; it is 0 (the default) or more", name, value);
     if (value > 0) out.*member = value;
   }
+  const std::string_view policy = o.policy == nullptr ? "max_utilization" : o.policy;
+  if (policy != "max_utilization" && policy != "guaranteed_no_evict")
+    return invalid_argument("there is no policy '{}'; there are max_utilization and guaranteed_no_evict", policy);
+  if (policy == "guaranteed_no_evict") out.policy = llm::SchedulePolicy::kGuaranteedNoEvict;
+  if (o.trace_path != nullptr) out.trace_path = o.trace_path;
   return out;
 }
 
@@ -160,6 +165,48 @@ Status read_stats(const nereid_llm* handle, nereid_llm_stats* stats) {
   return write_result(out, stats, "the counts");
 }
 
+nereid_llm_iteration iteration_of(const llm::IterationStats& s) {
+  nereid_llm_iteration out{};
+  out.iteration = s.iteration;
+  out.begin_us = s.begin_us;
+  out.latency_us = s.latency_us;
+  out.model_us = s.model_us;
+  out.requests_running = s.requests_running;
+  out.requests_waiting = s.requests_waiting;
+  out.requests_started = s.requests_started;
+  out.requests_ended = s.requests_ended;
+  out.requests_paused = s.requests_paused;
+  out.prompt_sequences = s.prompt_sequences;
+  out.answer_sequences = s.answer_sequences;
+  out.prompt_tokens = s.prompt_tokens;
+  out.answer_tokens = s.answer_tokens;
+  out.draft_tokens = s.draft_tokens;
+  out.accepted_tokens = s.accepted_tokens;
+  out.reused_tokens = s.reused_tokens;
+  out.pages = s.pages;
+  out.pages_used = s.pages_used;
+  out.pages_cached = s.pages_cached;
+  return out;
+}
+
+Status read_iterations(nereid_llm* handle, nereid_llm_iteration* iterations, size_t capacity, size_t* count) {
+  if (count == nullptr) return invalid_argument("the place for the number of steps is NULL");
+  *count = 0;
+  NEREID_TRY(Llm * llm, llm_of(handle));
+  if (capacity == 0) return Status::ok();
+  if (iterations == nullptr) return invalid_argument("capacity is {}, but the place for the steps is NULL", capacity);
+  const size_t stride = iterations->struct_size;  // as the caller's header has it
+  std::vector<llm::IterationStats> taken = llm->executor->take_iterations();
+  if (taken.size() > capacity) taken.erase(taken.begin(), taken.end() - static_cast<ptrdiff_t>(capacity));
+  for (const llm::IterationStats& one : taken) {
+    auto* place = reinterpret_cast<nereid_llm_iteration*>(reinterpret_cast<std::byte*>(iterations) + *count * stride);
+    place->struct_size = stride;
+    NEREID_RETURN_IF_ERROR(write_result(iteration_of(one), place, "the steps"));
+    ++*count;
+  }
+  return Status::ok();
+}
+
 }  // namespace
 }  // namespace nereid::api
 
@@ -225,6 +272,11 @@ nereid_status nereid_llm_unload_adapter(nereid_llm* llm, const char* name) {
 
 nereid_status nereid_llm_read_stats(const nereid_llm* llm, nereid_llm_stats* stats) {
   return answer([&] { return nereid::api::read_stats(llm, stats); });
+}
+
+nereid_status nereid_llm_read_iterations(nereid_llm* llm, nereid_llm_iteration* iterations, size_t capacity,
+                                         size_t* count) {
+  return answer([&] { return nereid::api::read_iterations(llm, iterations, capacity, count); });
 }
 
 }  // extern "C"

@@ -104,6 +104,20 @@ TEST_F(ApiLlm, a_request_hears_what_the_model_answers_alone) {
   EXPECT_EQ(stats.requests_done, 2);
   EXPECT_EQ(stats.answer_tokens, 48);
   EXPECT_EQ(stats.pages_used, 0);
+  nereid_llm_iteration steps[128]{};
+  for (nereid_llm_iteration& one : steps) one.struct_size = sizeof(one);
+  size_t count = 0;
+  ASSERT_EQ(nereid_llm_read_iterations(llm_, steps, 128, &count), NEREID_OK);
+  ASSERT_EQ(static_cast<int64_t>(count), stats.steps);
+  int64_t prompt_tokens = 0;
+  for (size_t i = 0; i < count; ++i) {
+    EXPECT_EQ(steps[i].iteration, static_cast<int64_t>(i) + 1);
+    EXPECT_EQ(steps[i].struct_size, sizeof(nereid_llm_iteration));
+    prompt_tokens += steps[i].prompt_tokens;
+  }
+  EXPECT_EQ(prompt_tokens, stats.prompt_tokens - stats.reused_tokens);
+  ASSERT_EQ(nereid_llm_read_iterations(llm_, steps, 128, &count), NEREID_OK);
+  EXPECT_EQ(count, 0U);
 }
 
 TEST_F(ApiLlm, a_request_can_be_cancelled_and_waited_for) {
@@ -158,7 +172,13 @@ TEST_F(ApiLlm, what_makes_no_sense_is_a_sentence) {
   EXPECT_EQ(nereid_llm_enqueue(nullptr, &request, nullptr, nullptr, nullptr), NEREID_INVALID_ARGUMENT);
   nereid_llm_stats stats{};
   EXPECT_EQ(nereid_llm_read_stats(llm_, &stats), NEREID_INVALID_ARGUMENT);
+  size_t count = 0;
+  EXPECT_EQ(nereid_llm_read_iterations(llm_, nullptr, 1, &count), NEREID_INVALID_ARGUMENT);
+  EXPECT_EQ(nereid_llm_read_iterations(nullptr, nullptr, 0, &count), NEREID_INVALID_ARGUMENT);
   nereid_llm* none = nullptr;
+  nereid_llm_options lazy = NEREID_LLM_OPTIONS_INIT;
+  lazy.policy = "lazy";
+  EXPECT_EQ(nereid_llm_open("/nowhere.gguf", &lazy, &none), NEREID_INVALID_ARGUMENT);
   EXPECT_EQ(nereid_llm_open("/nowhere.gguf", nullptr, &none), NEREID_NOT_FOUND);
   EXPECT_EQ(nereid_llm_close(&none), NEREID_OK);
 }

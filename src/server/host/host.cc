@@ -3,12 +3,14 @@
 
 #include <atomic>
 #include <ctime>
+#include <optional>
 #include <random>
 
 #include "base/json.h"
 #include "base/log.h"
 #include "server/host/growing_models.h"
 #include "server/host/metered_model.h"
+#include "server/host/step_meters.h"
 #include "server/metrics/process_figures.h"
 #include "server/protocol/openai/endpoints/endpoint_table.h"
 
@@ -41,7 +43,7 @@ class ProcessHost final : public Host {
     phase_ = Phase::kStopping;
     server_.reset();  // handlers go before what they use
     // What is still in a step tells its end to meters of the registry, and would be the last to hold its own executor.
-    for (const std::shared_ptr<LlmModel>& model : llms_) model->drain(0);
+    for (const std::shared_ptr<LlmModel>& model : llms_) (void)model->drain(0);  // not from an output
   }
 
   Status open() {
@@ -68,7 +70,14 @@ class ProcessHost final : public Host {
 
   Status load(const std::string& path, const LlmModelOptions& options,
               const std::function<void(int64_t, int64_t)>& progress, bool* wrong_option) override {
-    NEREID_TRY(std::unique_ptr<LlmModel> opened, LlmModel::open(path, options, progress, wrong_option));
+    // By the name that the model is given, before it is asked for anything.
+    const auto meters = std::make_shared<std::optional<StepMeters>>();
+    LlmModelOptions measured = options;
+    measured.executor.on_iteration = [meters](const llm::IterationStats& step) {
+      if (*meters) (*meters)->observe(step);
+    };
+    NEREID_TRY(std::unique_ptr<LlmModel> opened, LlmModel::open(path, measured, progress, wrong_option));
+    meters->emplace(registry_, opened->card().name);
     const std::shared_ptr<LlmModel> model = std::move(opened);
     for (const std::string& warning : model->opened().warnings) log_warn("{}", warning);
     NEREID_RETURN_IF_ERROR(add(model));
@@ -139,6 +148,7 @@ class ProcessHost final : public Host {
         .unix_s = [] { return static_cast<int64_t>(std::time(nullptr)); },
         .random = random_number,
         .adapter_folder = options_.adapter_folder,
+        .max_priority = options_.max_priority,
     });
     std::vector<net::Endpoint> endpoints = openai::make_endpoints(std::move(service));
     for (net::Endpoint& one : endpoints) {

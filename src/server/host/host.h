@@ -27,6 +27,7 @@ struct HostOptions {
   std::vector<std::string> api_keys;  // none: everybody may
   std::string origin;                 // of pages that may read responses: "https://a.b", "*"; "": none
   bool log_requests = false;          // a line each on standard error
+  int32_t max_priority = 60;          // of a request; a level is worth a second of waiting
   std::string version;                // of the program
   std::string adapter_folder;         // what clients may load adapters from; "": they may not
 };

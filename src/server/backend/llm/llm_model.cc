@@ -54,6 +54,11 @@ Result<std::optional<chat::ChatTemplate>> find_template(const llm::LanguageModel
   return std::optional(std::move(chosen));
 }
 
+std::string chosen(const std::string& choice, std::string_view by_template) {
+  if (choice == "auto") return std::string(by_template);
+  return choice == "none" ? "" : choice;
+}
+
 }  // namespace
 
 Result<std::unique_ptr<LlmModel>> LlmModel::open(const std::string& path, const LlmModelOptions& options,
@@ -70,7 +75,10 @@ Result<std::unique_ptr<LlmModel>> LlmModel::open(const std::string& path, const 
   m->card_.vocab = model.vocab();
   m->card_.generates = true;
   m->card_.chats = m->template_.has_value();
-  if (m->template_) m->card_.tool_format = tool_format_of(m->template_->source());
+  if (m->template_) {
+    m->card_.tool_format = chosen(options.tool_format, tool_format_of(m->template_->source()));
+    m->card_.thought_format = chosen(options.thought_format, thought_format_of(m->template_->source()));
+  }
   NEREID_TRY(m->executor_, llm::Executor::start(*m->opened_.model, options.executor));
   return m;
 }

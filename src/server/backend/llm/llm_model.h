@@ -19,6 +19,8 @@ struct LlmModelOptions {
   llm::OpenOptions open;
   llm::ExecutorOptions executor;
   std::string chat_template;  // "": the model's own; a built-in one's name, or a file
+  // How it calls tools and writes what it thinks, as the card names it; "auto": told from its template; "none".
+  std::string tool_format = "auto", thought_format = "auto";
 };
 
 class LlmModel final : public TextModel {
@@ -47,7 +49,7 @@ class LlmModel final : public TextModel {
   // Any thread.
   llm::ExecutorStats stats() const { return executor_->stats(); }
   // Refuses new requests, lets those at hand end, at most so long; then cancels the rest.
-  void drain(int64_t timeout_us) { executor_->drain(timeout_us); }
+  Status drain(int64_t timeout_us) { return executor_->drain(timeout_us); }
   // How it was opened: path, threads, warnings, time.
   const llm::OpenedModel& opened() const { return opened_; }
 

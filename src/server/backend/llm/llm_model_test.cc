@@ -120,7 +120,7 @@ TEST_F(LlmModelTest, requests_are_answered_and_cancelled) {
   EXPECT_EQ(answer.tokens.size(), 8U);
   EXPECT_EQ(answer.last.prompt_tokens, static_cast<int64_t>(prompt.size()));
   EXPECT_EQ(m->stats().pages_used, 0);
-  m->drain(0);
+  ASSERT_TRUE(m->drain(0).is_ok());
   EXPECT_EQ(m->generate({.prompt = prompt}, whole.sink()).status().code(), StatusCode::kUnavailable);
 }
 
