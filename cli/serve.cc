@@ -10,6 +10,7 @@
 #include "cli/model_path.h"
 #include "cli/options.h"
 #include "cli/packing_bar.h"
+#include "cli/serve_repository.h"
 #include "cli/version.h"
 #include "server/host/host.h"
 
@@ -24,6 +25,7 @@ struct ServeArguments {
   std::string key_file;
   server::HostOptions host;
   server::LlmModelOptions model;
+  RepositoryArguments repository;
   bool no_prefix_reuse = false;
   std::string policy = "max_utilization";
   std::string trace;
@@ -31,7 +33,7 @@ struct ServeArguments {
 };
 
 void declare_model(CommandLine& app, ServeArguments& a) {
-  app.add_texts("MODEL", a.models, "paths, or names that `nereid models` lists")->required();
+  app.add_texts("MODEL", a.models, "paths, or names that `nereid models` lists");
   app.add_texts("--served-model-name", a.names, "what requests call a model; once for each MODEL, in order");
   app.add_option("--isa", a.model.open.isa,
                  "highest instruction set to use: baseline, avx2, avx512 or amx (default: the best)");
@@ -116,6 +118,8 @@ void declare_server(CommandLine& app, ServeArguments& a) {
 }
 
 Status complete(ServeArguments& a) {
+  if (a.models.empty() && a.repository.folders.empty())
+    return invalid_argument("name a MODEL to serve, or a folder of models with --model-repository");
   if (!a.names.empty() && a.names.size() != a.models.size())
     return invalid_argument("--served-model-name is given once for each MODEL: {} names for {} models", a.names.size(),
                             a.models.size());
@@ -177,7 +181,11 @@ void print_welcome(const ServeArguments& a, const server::Host& host) {
   const bool is_unix = url.starts_with("unix:");
   std::string names;
   for (const std::string& name : host.model_names()) names += (names.empty() ? "" : ", ") + name;
-  fmt::print("serving {} at {}\n", names, url);
+  fmt::print("serving {} at {}\n", names.empty() ? "the model repository" : names, url);
+  if (names.empty()) {
+    std::fflush(stdout);
+    return;
+  }
   fmt::print(
       "try: curl {}{}/v1/chat/completions{}{} -H 'Content-Type: application/json' -d "
       "'{{\"model\":\"{}\",\"messages\":[{{\"role\":\"user\",\"content\":\"Hello\"}}]}}'\n",
@@ -203,15 +211,22 @@ int serve_command(Arguments args) {
   ServeArguments a;
   declare_model(app, a);
   declare_server(app, a);
+  declare_repository(app, a.repository, a.host);
   if (const auto code = parse(app, args)) return *code;
   if (a.quiet) stderr_console().set_level(LogLevel::warn);
   if (const Status status = complete(a); !status.is_ok()) return fail(status);
 
+  Result<std::unique_ptr<ServedRepository>> repository = ServedRepository::open(a.repository, &a.host);
+  if (!repository.is_ok()) return fail(repository.status(), kWrongInput);
   Result<std::unique_ptr<server::Host>> started = server::Host::start(a.host);
   if (!started.is_ok()) return fail(started.status());
   server::Host& host = **started;
   if (const auto code = load_all(a, host)) return *code;
   if (const auto code = load_adapters(a, host)) return *code;
+  if (*repository != nullptr) {
+    if (const Status status = (*repository)->start(); !status.is_ok()) return fail(status, kFailed);
+    (*repository)->print();
+  }
   host.set_ready();
   print_welcome(a, host);
   wait_for_signal();
@@ -222,6 +237,7 @@ int serve_command(Arguments args) {
                                                     running, running == 1 ? "" : "s",
                                                     format_duration(a.host.settings.drain_timeout_ms * 1'000'000)));
   if (!host.drain()) log_warn("requests that did not end in time were broken off");
+  if (*repository != nullptr) (*repository)->stop(a.host.settings.drain_timeout_ms);
   return kDone;
 }
 

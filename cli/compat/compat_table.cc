@@ -4,11 +4,13 @@
 
 namespace nereid::cli {
 
+int tritonserver_command(Arguments args);
 int trtexec_command(Arguments args);
 
 namespace {
 
 constexpr CompatTool kTools[] = {
+    {"tritonserver", tritonserver_command},
     {"trtexec", trtexec_command},
 };
 

@@ -12,6 +12,7 @@
 #include "server/host/metered_model.h"
 #include "server/host/step_meters.h"
 #include "server/metrics/process_figures.h"
+#include "server/protocol/kserve/kserve_error.h"
 #include "server/protocol/openai/endpoints/endpoint_table.h"
 
 namespace nereid::server {
@@ -60,6 +61,8 @@ class ProcessHost final : public Host {
     server.router.add(own_endpoints());
     server.router.add(openai_endpoints());
     server.router.shape_errors("", openai::shape_error);
+    server.router.add(options_.endpoints);
+    server.router.shape_errors("/v2", kserve::shape_error);
     server.router.require_keys(net::ApiKeys(options_.api_keys));
     server.router.allow_origin(options_.origin);
     add_metrics();
@@ -136,7 +139,7 @@ class ProcessHost final : public Host {
             row("/metrics", "what is measured, as Prometheus reads it", [this] {
               return net::Response{.status = 200,
                                    .headers = {{"Content-Type", std::string(metrics::kTextType)}},
-                                   .body = registry_.text()};
+                                   .body = registry_.text() + (options_.more_metrics ? options_.more_metrics() : "")};
             })};
   }
 

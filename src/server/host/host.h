@@ -29,6 +29,8 @@ struct HostOptions {
   bool log_requests = false;          // a line each on standard error
   int32_t max_priority = 60;          // of a request; a level is worth a second of waiting
   std::string version;                // of the program
+  std::vector<net::Endpoint> endpoints;       // of the KServe protocol, where a model repository is served
+  std::function<std::string()> more_metrics;  // text behind that of the host's own metrics
   std::string adapter_folder;         // what clients may load adapters from; "": they may not
 };
 

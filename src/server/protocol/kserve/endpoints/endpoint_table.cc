@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "server/protocol/kserve/endpoints/endpoint_table.h"
+
+#include "server/protocol/kserve/endpoints/handlers.h"
+
+namespace nereid::server::kserve {
+namespace {
+
+using Answer = net::Response (*)(const Service&, const net::Request&);
+using Start = void (*)(const ServicePtr&, net::Request, std::shared_ptr<net::Responder>);
+
+using enum net::Access;
+using enum net::Runs;
+
+// Endpoints that answer at once.
+struct AnswerRow {
+  std::string_view method, pattern, summary;
+  Answer answer;
+  net::Access access = kKey;
+  net::Runs runs = kOnLoop;
+};
+
+// A row before another with the same path but for a name is the one that answers.
+constexpr AnswerRow kAnswers[] = {
+    {"GET", "/v2/health/live", "200 while the process works", live, kOpen},
+    {"GET", "/v2/health/ready", "200 when every model that should answer does", ready, kOpen},
+    {"GET", "/v2", "the server's name, version and extensions", server_metadata},
+    {"GET", "/v2/models/stats", "what all models have done", all_statistics},
+    {"GET", "/v2/models/{model}", "a model's inputs and outputs", model_metadata},
+    {"GET", "/v2/models/{model}/versions/{version}", "a version's inputs and outputs", model_metadata},
+    {"GET", "/v2/models/{model}/ready", "200 when the model answers", model_ready},
+    {"GET", "/v2/models/{model}/versions/{version}/ready", "200 when the version answers", model_ready},
+    {"GET", "/v2/models/{model}/config", "the configuration in force", model_config},
+    {"GET", "/v2/models/{model}/versions/{version}/config", "a version's configuration", model_config},
+    {"GET", "/v2/models/{model}/stats", "what the model has done", model_statistics},
+    {"GET", "/v2/models/{model}/versions/{version}/stats", "what the version has done", model_statistics},
+    {"POST", "/v2/repository/index", "the models there are, with their states", repository_index, kKey, kOnWorker},
+    {"POST", "/v2/repository/{repository}/index", "the same", repository_index, kKey, kOnWorker},
+    {"POST", "/v2/repository/models/{model}/load", "loads a model, or loads it anew", model_load, kKey, kOnWorker},
+    {"POST", "/v2/repository/{repository}/models/{model}/load", "the same", model_load, kKey, kOnWorker},
+    {"POST", "/v2/repository/models/{model}/unload", "unloads a model", model_unload, kKey, kOnWorker},
+    {"POST", "/v2/repository/{repository}/models/{model}/unload", "the same", model_unload, kKey, kOnWorker},
+};
+
+// Endpoints whose answer comes later.
+struct StartRow {
+  std::string_view pattern, summary;
+  Start start;
+};
+
+constexpr StartRow kStarts[] = {
+    {"/v2/models/{model}/infer", "runs a model", infer},
+    {"/v2/models/{model}/versions/{version}/infer", "runs a version", infer},
+    {"/v2/models/{model}/generate", "runs a model by a flat JSON object", generate},
+    {"/v2/models/{model}/versions/{version}/generate", "the same of a version", generate},
+    {"/v2/models/{model}/generate_stream", "the same, each response as an event", generate_stream},
+    {"/v2/models/{model}/versions/{version}/generate_stream", "the same of a version", generate_stream},
+};
+
+}  // namespace
+
+std::vector<net::Endpoint> make_endpoints(std::shared_ptr<const Service> service) {
+  std::vector<net::Endpoint> out;
+  for (const AnswerRow& row : kAnswers)
+    out.push_back({.method = std::string(row.method),
+                   .pattern = std::string(row.pattern),
+                   .summary = std::string(row.summary),
+                   .handle =
+                       [service, answer = row.answer](net::Request request, std::shared_ptr<net::Responder> responder) {
+                         responder->send(answer(*service, request));
+                       },
+                   .access = row.access,
+                   .runs = row.runs});
+  for (const StartRow& row : kStarts)
+    out.push_back({.method = "POST",
+                   .pattern = std::string(row.pattern),
+                   .summary = std::string(row.summary),
+                   .handle =
+                       [service, start = row.start](net::Request request, std::shared_ptr<net::Responder> responder) {
+                         start(service, std::move(request), std::move(responder));
+                       },
+                   .access = kKey,
+                   .runs = kOnWorker});
+  return out;
+}
+
+}  // namespace nereid::server::kserve

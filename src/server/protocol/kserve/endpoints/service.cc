@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "server/protocol/kserve/endpoints/service.h"
+
+#include <charconv>
+
+#include "server/protocol/kserve/kserve_error.h"
+
+namespace nereid::server::kserve {
+
+std::optional<int64_t> version_of(const net::Request& request) {
+  const std::string* text = net::find_value(request.parameters, "version");
+  if (text == nullptr) return -1;
+  int64_t version = 0;
+  const auto [end, error] = std::from_chars(text->data(), text->data() + text->size(), version);
+  if (error != std::errc() || end != text->data() + text->size() || version < 0) return std::nullopt;
+  return version;
+}
+
+Result<std::shared_ptr<InferModel>> find_model(const Service& service, const net::Request& request) {
+  const std::optional<int64_t> version = version_of(request);
+  if (!version) return not_found("Not Found");
+  return service.models->find(*net::find_value(request.parameters, "model"), *version);
+}
+
+net::Response no_such_path() {
+  return error_response(404, "Not Found");
+}
+
+}  // namespace nereid::server::kserve

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the endpoints of the open inference protocol work with.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "server/core/infer_models.h"
+#include "server/net/http.h"
+
+namespace nereid::server::kserve {
+
+struct Service {
+  std::shared_ptr<InferModels> models;
+  std::string server_name = "triton";
+  std::string version;
+  std::function<bool()> is_live;   // the process works
+  std::function<bool()> is_ready;  // and everything that should answer does
+};
+
+using ServicePtr = std::shared_ptr<const Service>;
+
+// The model that a path names, in the version it names or the latest. kNotFound also for a version that is no number.
+Result<std::shared_ptr<InferModel>> find_model(const Service& service, const net::Request& request);
+// -1: the path names none; nothing: it is no number.
+std::optional<int64_t> version_of(const net::Request& request);
+// 404, as for a path that there is not.
+net::Response no_such_path();
+
+}  // namespace nereid::server::kserve

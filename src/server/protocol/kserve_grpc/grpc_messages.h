@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+// Requests and responses between the protocol's messages and the server's own.
+#pragma once
+
+#include <vector>
+
+#include "grpc_service.pb.h"
+#include "server/core/infer_model.h"
+
+namespace nereid::server::kserve {
+
+// What is kept of a request until it is answered.
+struct GrpcAnswerShape {
+  std::string id;
+  std::vector<std::pair<std::string, uint64_t>> classes;  // outputs of which only so many greatest are wanted
+  bool wants_empty_final = false;
+};
+
+// Tensors point into the message, which `message` keeps alive. kInvalidArgument with the sentences that clients know.
+Result<InferRequest> read_request(const std::shared_ptr<const inference::ModelInferRequest>& message,
+                                  GrpcAnswerShape* shape);
+// kInvalidArgument: a classification of what has no order.
+Status write_response(const InferModel& model, const GrpcAnswerShape& shape, InferResponse&& response,
+                      inference::ModelInferResponse* message);
+// -1 for "". kInvalidArgument: no number.
+Result<int64_t> read_version(const std::string& text);
+void write_statistics(const InferModel& model, inference::ModelStatistics* message);
+
+}  // namespace nereid::server::kserve

@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "server/protocol/kserve_grpc/stream_reactor.h"
+
+#include <deque>
+#include <mutex>
+
+#include "base/clock.h"
+#include "server/protocol/kserve_grpc/grpc_messages.h"
+#include "server/protocol/kserve_grpc/grpc_status.h"
+
+namespace nereid::server::kserve {
+namespace {
+
+using Message = inference::ModelStreamInferResponse;
+
+// What of a request's responses waits for its turn.
+struct Slot {
+  std::deque<Message> ready;
+  bool is_done = false;
+  std::shared_ptr<std::atomic<bool>> cancelled;
+};
+
+// Shared by the reactor, which gRPC ends when it likes, and the sinks of requests that still run.
+class Stream : public std::enable_shared_from_this<Stream> {
+ public:
+  Stream(StreamReactor* reactor, std::shared_ptr<InferModels> models, bool errors_end_it)
+      : reactor_(reactor), models_(std::move(models)), errors_end_it_(errors_end_it) {}
+
+  void take(std::shared_ptr<inference::ModelInferRequest> message) {
+    auto slot = std::make_shared<Slot>();
+    slot->cancelled = std::make_shared<std::atomic<bool>>(false);
+    {
+      const std::lock_guard lock(mutex_);
+      slots_.push_back(slot);
+    }
+    if (const Status status = start(message, slot); !status.is_ok()) fail(slot, message->id(), status);
+  }
+
+  // The client sends nothing more.
+  void end_of_requests() {
+    const std::lock_guard lock(mutex_);
+    is_read_ = true;
+    pump();
+  }
+
+  void written(bool ok) {
+    const std::lock_guard lock(mutex_);
+    is_writing_ = false;
+    if (!out_.empty()) out_.pop_front();
+    if (!ok) out_.clear(), is_broken_ = true;
+    pump();
+  }
+
+  void cancel() {
+    const std::lock_guard lock(mutex_);
+    is_broken_ = true;
+    for (const auto& slot : slots_) slot->cancelled->store(true, std::memory_order_relaxed);
+    pump();
+  }
+
+  void gone() {
+    const std::lock_guard lock(mutex_);
+    reactor_ = nullptr;
+  }
+
+ private:
+  Status start(const std::shared_ptr<inference::ModelInferRequest>& message, const std::shared_ptr<Slot>& slot) {
+    NEREID_TRY(const int64_t version, read_version(message->model_version()));
+    NEREID_TRY(const std::shared_ptr<InferModel> model, models_->find(message->model_name(), version));
+    GrpcAnswerShape shape;
+    NEREID_TRY(InferRequest request, read_request(message, &shape));
+    request.cancelled = slot->cancelled;
+    request.arrival_ns = now_ns();
+    return model->infer(std::move(request),
+                        [self = shared_from_this(), slot, model, shape = std::move(shape)](InferResponse&& response) {
+                          self->answer(slot, *model, shape, std::move(response));
+                        });
+  }
+
+  void fail(const std::shared_ptr<Slot>& slot, const std::string& id, const Status& status) {
+    const std::lock_guard lock(mutex_);
+    if (errors_end_it_ && is_final_.ok()) is_final_ = grpc_status(status), is_broken_ = true;
+    Message message;
+    message.set_error_message(status.message());
+    message.mutable_infer_response()->set_id(id);
+    slot->ready.push_back(std::move(message));
+    slot->is_done = true;
+    pump();
+  }
+
+  void answer(const std::shared_ptr<Slot>& slot, const InferModel& model, const GrpcAnswerShape& shape,
+              InferResponse&& response) {
+    if (!response.status.is_ok()) return fail(slot, shape.id, response.status);
+    const bool is_final = response.is_final, is_decoupled = model.config().is_decoupled;
+    Message message;
+    bool is_sent = true;
+    if (response.is_empty) {
+      is_sent = is_final && is_decoupled && shape.wants_empty_final;
+    }
+    if (is_sent) {
+      const Status status = write_response(model, shape, std::move(response), message.mutable_infer_response());
+      if (!status.is_ok()) return fail(slot, shape.id, status);
+      (*message.mutable_infer_response()->mutable_parameters())["triton_final_response"].set_bool_param(is_final);
+    }
+    const std::lock_guard lock(mutex_);
+    if (is_sent) is_decoupled ? out_.push_back(std::move(message)) : slot->ready.push_back(std::move(message));
+    slot->is_done |= is_final;
+    pump();
+  }
+
+  // What can be written now is written; the mutex is held.
+  void pump() {
+    while (!slots_.empty()) {
+      Slot& first = *slots_.front();
+      for (Message& message : first.ready) out_.push_back(std::move(message));
+      first.ready.clear();
+      if (!first.is_done) {
+        pass_over();
+        break;
+      }
+      slots_.pop_front();
+    }
+    if (reactor_ == nullptr || is_writing_ || is_finished_) return;
+    if (is_broken_) {
+      is_finished_ = true;
+      reactor_->Finish(is_final_);
+    } else if (!out_.empty()) {
+      is_writing_ = true;
+      reactor_->StartWrite(&out_.front());
+    } else if (is_read_ && slots_.empty()) {
+      is_finished_ = true;
+      reactor_->Finish(is_final_);
+    }
+  }
+
+  // Those behind the first that are done and have nothing to say need not wait for it.
+  void pass_over() {
+    std::erase_if(slots_, [](const auto& slot) { return slot->is_done && slot->ready.empty(); });
+  }
+
+  std::mutex mutex_;
+  StreamReactor* reactor_;
+  const std::shared_ptr<InferModels> models_;
+  const bool errors_end_it_;
+  std::deque<std::shared_ptr<Slot>> slots_;  // in the order of the requests
+  std::deque<Message> out_;                  // the first is being written while is_writing_
+  grpc::Status is_final_;
+  bool is_read_ = false, is_writing_ = false, is_broken_ = false, is_finished_ = false;
+};
+
+class Reactor final : public StreamReactor {
+ public:
+  Reactor(std::shared_ptr<InferModels> models, bool errors_end_it)
+      : stream_(std::make_shared<Stream>(this, std::move(models), errors_end_it)) {
+    read_next();
+  }
+  void OnReadDone(bool ok) override {
+    if (!ok) return stream_->end_of_requests();
+    stream_->take(std::move(request_));
+    read_next();
+  }
+  void OnWriteDone(bool ok) override { stream_->written(ok); }
+  void OnCancel() override { stream_->cancel(); }
+  void OnDone() override {
+    stream_->gone();
+    delete this;
+  }
+
+ private:
+  void read_next() {
+    request_ = std::make_shared<inference::ModelInferRequest>();
+    StartRead(request_.get());
+  }
+  const std::shared_ptr<Stream> stream_;
+  std::shared_ptr<inference::ModelInferRequest> request_;
+};
+
+}  // namespace
+
+StreamReactor* make_stream_reactor(std::shared_ptr<InferModels> models, bool errors_end_the_stream) {
+  return new Reactor(std::move(models), errors_end_the_stream);
+}
+
+}  // namespace nereid::server::kserve

@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+// ModelStreamInfer: many requests and their responses on one stream. Responses of models that answer once keep the
+// order of the requests; those of decoupled models go out as they come. Errors are messages of the stream, which goes
+// on, unless the client's metadata asks for a true status (triton_grpc_error).
+#pragma once
+
+#include <grpcpp/support/server_callback.h>
+
+#include <memory>
+
+#include "grpc_service.pb.h"
+#include "server/core/infer_models.h"
+
+namespace nereid::server::kserve {
+
+using StreamReactor = grpc::ServerBidiReactor<inference::ModelInferRequest, inference::ModelStreamInferResponse>;
+
+// Lives until the stream is done.
+StreamReactor* make_stream_reactor(std::shared_ptr<InferModels> models, bool errors_end_the_stream);
+
+}  // namespace nereid::server::kserve

@@ -1,0 +1,169 @@
+# SPDX-License-Identifier: Apache-2.0
+"""tritonclient's gRPC client, unchanged, and every recorded call (tests/golden/kserve/grpc_*.json) again."""
+import json
+import queue
+import tempfile
+import unittest
+from pathlib import Path
+
+import twins
+from replay import without_numbers
+from served import ROOT, Served
+
+try:
+    import grpc
+    import numpy as np
+    import tritonclient.grpc as triton
+    from google.protobuf import json_format
+    from tritonclient.grpc import service_pb2, service_pb2_grpc
+except ImportError:  # scripts/bootstrap test brings them
+    triton = None
+
+SHARED_MEMORY = "shared memory is not there yet"
+SETTINGS = "trace and log settings are not there yet"
+DIFFERENCES = {
+    ("basic", "server_metadata"): "the version is this program's own",
+    ("basic", "shm_register_missing"): SHARED_MEMORY,
+    ("basic", "shm_unregister"): SHARED_MEMORY,
+    ("basic", "cuda_shm_register"): SHARED_MEMORY,
+    ("basic", "trace_get"): SETTINGS,
+    ("basic", "trace_model_get"): SETTINGS,
+    ("basic", "trace_model_missing"): SETTINGS,
+    ("basic", "log_get"): SETTINGS,
+    ("explicit", "index"): "the recorded server had been asked for more before",
+    ("infer", "negative_shape"): "a negative size is refused as such",
+}
+
+
+def serve(test, options=(), bad=False):
+    folder = tempfile.TemporaryDirectory()
+    test.addClassCleanup(folder.cleanup) if isinstance(test, type) else test.addCleanup(folder.cleanup)
+    good = Path(folder.name) / "good"
+    twins.write_repository(good)
+    folders = [good]
+    if bad:
+        folders.append(Path(folder.name) / "bad")
+        twins.write_bad_repository(folders[1])
+    served = Served(*folders, options=options)
+    test.addClassCleanup(served.stop) if isinstance(test, type) else test.addCleanup(served.stop)
+    if served.grpc_port is None:
+        raise unittest.SkipTest("the program was built without gRPC")
+    return served
+
+
+@unittest.skipUnless(triton, "tritonclient with gRPC is not installed")
+class RecordedTest(unittest.TestCase):
+    def replay(self, group, options=(), bad=False):
+        served = serve(self, options, bad)
+        channel = grpc.insecure_channel(f"127.0.0.1:{served.grpc_port}")
+        self.addCleanup(channel.close)
+        stub = service_pb2_grpc.GRPCInferenceServiceStub(channel)
+        wrong = []
+        if group == "basic":  # the statistics were recorded after requests
+            served.infer_once("identity_fp32", "INPUT0")
+            served.infer_once("ens", "IN")
+        for record in json.loads((ROOT / "tests/golden/kserve" / f"grpc_{group}.json").read_text()):
+            if not hasattr(stub, record["method"]):
+                continue
+            request = json_format.ParseDict(record["request"], getattr(service_pb2, record["method"] + "Request")())
+            try:
+                answer = getattr(stub, record["method"])(request, timeout=30)
+                have = {"response": json_format.MessageToDict(answer, preserving_proto_field_name=True)}
+            except grpc.RpcError as error:
+                have = {"error": {"code": error.code().name, "details": error.details()}}
+            want = {key: twins.twin_of(record[key]) for key in ("response", "error") if key in record}
+            if "error" in want:
+                want["error"] = {"code": want["error"]["code"],
+                                 "details": twins.twin_of({"error": want["error"]["details"]})["error"]}
+            if record["method"] == "ModelStatistics":
+                have = without_numbers(have)
+            if record["method"] == "ModelConfig" and "response" in want:  # an empty text is not printed
+                want["response"]["config"] = {k: v for k, v in want["response"]["config"].items() if v != ""}
+            agrees = want == have
+            reason = DIFFERENCES.get((group, record["name"]))
+            if agrees == bool(reason):
+                wrong.append(f"{record['name']}: {'agrees though it should not' if agrees else ''}\n  {have}\n  recorded\n  {want}")
+        self.assertEqual(wrong, [], "\n".join(wrong))
+
+    def test_health_metadata_and_settings(self):
+        self.replay("basic")
+
+    def test_inference(self):
+        self.replay("infer")
+
+    def test_repository_in_explicit_mode(self):
+        self.replay("explicit", ["--model-control-mode=explicit"], bad=True)
+
+
+@unittest.skipUnless(triton, "tritonclient with gRPC is not installed")
+class ClientTest(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.served = serve(cls)
+        cls.client = triton.InferenceServerClient(f"127.0.0.1:{cls.served.grpc_port}")
+        cls.addClassCleanup(cls.client.close)
+
+    def given(self, name, values, datatype):
+        tensor = triton.InferInput(name, list(values.shape), datatype)
+        tensor.set_data_from_numpy(values)
+        return [tensor]
+
+    def test_identity_gives_back_what_it_got(self):
+        values = np.arange(32, dtype=np.float32).reshape(2, 16) / 3
+        result = self.client.infer("identity_fp32", self.given("INPUT0", values, "FP32"), request_id="a")
+        np.testing.assert_array_equal(result.as_numpy("OUTPUT0"), values)
+        self.assertEqual(result.get_response().id, "a")
+
+    def test_a_mebibyte_and_a_network(self):
+        values = np.random.default_rng(1).standard_normal(262144).astype(np.float32)
+        result = self.client.infer("identity_1mib", self.given("INPUT0", values, "FP32"))
+        np.testing.assert_array_equal(result.as_numpy("OUTPUT0"), values)
+        values = np.array([[1, -2, 3, 4]], dtype=np.int32)
+        result = self.client.infer("autocomplete", self.given("INPUT0", values, "INT32"))
+        np.testing.assert_array_equal(result.as_numpy("OUTPUT0"), values * 2)
+
+    def stream(self, requests, count, **more):
+        """The first `count` of (result, error) that a stream gives for these (model, inputs, options)."""
+        got = queue.Queue()
+        client = triton.InferenceServerClient(f"127.0.0.1:{self.served.grpc_port}")
+        client.start_stream(lambda result, error: got.put((result, error)))
+        for model, inputs, options in requests:
+            client.async_stream_infer(model, inputs, **options)
+        answers = [got.get(timeout=30) for _ in range(count)]
+        client.stop_stream()
+        client.close()
+        return answers
+
+    def test_a_decoupled_model_answers_as_often_as_it_likes(self):
+        count = np.array([3], dtype=np.int32)
+        answers = self.stream([("decoupled", self.given("COUNT", count, "INT32"),
+                                {"enable_empty_final_response": True, "request_id": "r"})], 4)
+        self.assertEqual([int(r.as_numpy("OUT")[0]) for r, _ in answers[:3]], [0, 1, 2])
+        final = [r.get_response().parameters["triton_final_response"].bool_param for r, _ in answers]
+        self.assertEqual(final, [False, False, False, True])
+
+    def test_a_stream_keeps_the_order_and_outlives_an_error(self):
+        requests = []
+        for i in range(20):
+            values = np.full((1, 16), i, dtype=np.float32)
+            model = "none" if i == 7 else "identity_dyn" if i % 2 else "identity_fp32"
+            requests.append((model, self.given("INPUT0", values, "FP32"), {"request_id": str(i)}))
+        answers = self.stream(requests, 20)
+        self.assertIn("unknown model: 'none'", str(answers[7][1]))
+        self.assertEqual([int(r.as_numpy("OUTPUT0")[0, 0]) for r, e in answers if e is None],
+                         [i for i in range(20) if i != 7])
+
+    def test_sequences_keep_their_sums(self):
+        def send(value, **more):
+            values = np.array([[value]], dtype=np.int32)
+            return int(self.client.infer("seq", self.given("INPUT0", values, "INT32"), **more).as_numpy("OUTPUT0")[0, 0])
+        self.assertEqual(send(5, sequence_id=9, sequence_start=True), 5)
+        self.assertEqual(send(1, sequence_id=10, sequence_start=True), 1)
+        self.assertEqual(send(6, sequence_id=9), 11)
+        self.assertEqual(send(7, sequence_id=9, sequence_end=True), 18)
+        with self.assertRaisesRegex(Exception, "must specify the START flag"):
+            send(1, sequence_id=9)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,138 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Asks what was asked of a real Triton server (tests/golden/kserve) and compares what is answered: status, body, and
+the headers that clients read.
+
+  replay.py [GROUP...] [-v]      serves twins of the recorded repositories and replays the groups (default: all)
+
+Where an answer is meant to be another, differences.py says why; a difference that is there no more is an error, too.
+"""
+import gzip
+import json
+import sys
+import tempfile
+import time
+import zlib
+from pathlib import Path
+
+from differences import DIFFERENCES, NOT_REPLAYED
+from served import ROOT, Served, body_of
+from twins import twin_of, twin_request, write_bad_repository, write_repository
+
+GOLDEN = ROOT / "tests" / "golden" / "kserve"
+# Group: the options of its server, and whether the broken models are there.
+GROUPS = {
+    "meta": ((), False),
+    "config": ((), False),
+    "infer": ((), False),
+    "generate": ((), False),
+    "stats": ((), False),
+    "repo_none": ((), False),
+    "repo_explicit": (("--model-control-mode=explicit",), True),
+}
+NUMBERS = ("ns", "count", "last_inference", "inference_count", "execution_count", "batch_stats")
+
+
+def without_numbers(value):
+    if isinstance(value, dict):
+        return {k: None if k in NUMBERS else without_numbers(v) for k, v in value.items()}
+    return [without_numbers(v) for v in value] if isinstance(value, list) else value
+
+
+def plain(headers, body):
+    coding = headers.get("content-encoding")
+    return gzip.decompress(body) if coding == "gzip" else zlib.decompress(body) if coding == "deflate" else body
+
+
+def same(want, have):
+    """As JSON, where NaN is NaN."""
+    return json.dumps(want, sort_keys=True, default=repr) == json.dumps(have, sort_keys=True) or want == have
+
+
+def disagreement(group, record, status, headers, body):
+    """A sentence, or None."""
+    want = record["answer"]
+    if status != want["status"]:
+        return f"status {status}, recorded {want['status']}: {body[:300]!r}"
+    for name, value in want.get("headers", {}).items():
+        if headers.get(name) != value:
+            return f"{name}: {headers.get(name)}, recorded {value}"
+    body = plain(headers, body)
+    if "body_b64" in want:
+        recorded = plain(want.get("headers", {}), body_of(want))
+        return None if body == recorded else f"body {body[:300]!r}, recorded {recorded[:300]!r}"
+    if "json" in want:
+        try:
+            have = json.loads(body)
+        except ValueError:
+            return f"body {body[:300]!r} is no JSON"
+        have = without_numbers(have) if group == "stats" else have
+        wanted = twin_of(want["json"])
+        return None if same(wanted, have) else f"body\n    {json.dumps(have)}\n  recorded\n    {json.dumps(wanted, default=repr)}"
+    recorded = want.get("text", "").encode()
+    if record["request"]["method"] == "HEAD":
+        return None
+    return None if body == recorded else f"body {body[:300]!r}, recorded {recorded[:300]!r}"
+
+
+def settle(served):
+    """Waits until nothing is being unloaded any more."""
+    for _ in range(100):
+        if b"UNLOADING" not in served.ask("POST", "/v2/repository/index")[2]:
+            return
+        time.sleep(0.05)
+
+
+def replay(group, verbose=False):
+    """(agreed, different for a reason, [what is wrong])"""
+    options, with_bad = GROUPS[group]
+    agreed = excused = 0
+    wrong = []
+    with tempfile.TemporaryDirectory() as folder:
+        good = Path(folder) / "good"
+        bad = Path(folder) / "bad"
+        write_repository(good)
+        if with_bad:
+            write_bad_repository(bad)
+        served = Served(good, *([bad] if with_bad else ()), options=options)
+        try:
+            for record in json.loads((GOLDEN / f"{group}.json").read_text()):
+                name = record["name"]
+                if (group, name) in NOT_REPLAYED:
+                    continue
+                if name.startswith("index"):
+                    settle(served)
+                request = twin_request(record)
+                answer = served.ask(request["method"], request["path"], body_of(request), request.get("headers"))
+                found = disagreement(group, record, *answer)
+                reason = DIFFERENCES.get((group, name))
+                if found and not reason:
+                    wrong.append(f"{group}/{name}: {found}")
+                elif reason and not found:
+                    wrong.append(f"{group}/{name}: agrees, though differences.py says otherwise")
+                else:
+                    agreed += not found
+                    excused += bool(found)
+                if verbose:
+                    print(f"{group}/{name}: {found or 'agrees'}")
+        finally:
+            code = served.stop()
+    if code != 0:
+        wrong.append(f"{group}: the server ended with {code}\n" + "".join(served.said)[-2000:])
+    return agreed, excused, wrong
+
+
+def main():
+    groups = [g for g in sys.argv[1:] if not g.startswith("-")] or list(GROUPS)
+    failed = False
+    for group in groups:
+        agreed, excused, wrong = replay(group, "-v" in sys.argv)
+        print(f"{group}: {agreed} agree, {excused} differ for a reason, {len(wrong)} are wrong")
+        for one in wrong:
+            print("  " + one)
+        failed |= bool(wrong)
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
