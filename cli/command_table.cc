@@ -12,6 +12,7 @@ int build_command(Arguments args);
 int check_command(Arguments args);
 int detokenize_command(Arguments args);
 int doctor_command(Arguments args);
+int embed_command(Arguments args);
 int eval_command(Arguments args);
 int explain_command(Arguments args);
 int infer_command(Arguments args);
@@ -29,6 +30,7 @@ namespace {
 constexpr Command kCommands[] = {
     {"run", "answers prompts with a language model", run_command},
     {"serve", "serves language models over HTTP, as OpenAI's API", serve_command},
+    {"embed", "turns texts into vectors, or ranks them by a query", embed_command},
     {"models", "lists, fetches and finds models by name", models_command},
     {"build", "makes an engine of an ONNX file", build_command},
     {"refit", "gives an engine other weights, or takes them away", refit_command},

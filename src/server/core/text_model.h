@@ -61,10 +61,26 @@ struct TextOutput {
 // Called on a thread of the model's; must return soon.
 using TextSink = std::function<void(TextOutput&&)>;
 
-struct Embedding {
-  std::vector<float> values;
+// What is to become a vector, or two texts that are to be judged together.
+struct EncodeText {
+  std::string text;
+  std::optional<std::string> second;
+  std::vector<int32_t> tokens;  // instead of the text, as they are, if there are any
+};
+struct EncodeRequest {
+  std::vector<EncodeText> texts;
+  bool truncates = false;  // texts that are too long lose their end; else they are an error
+};
+struct Encoded {
+  std::vector<float> values;  // a vector, or one score
   int64_t tokens = 0;
 };
+struct EncodeAnswer {
+  Status status;
+  std::vector<Encoded> results;  // one a text, in order; none after an error
+};
+// Called once, on a thread of the model's.
+using EncodeSink = std::function<void(EncodeAnswer&&)>;
 
 // What a chat is made of, as JSON texts (views that live during the call); the order of keys is what templates print.
 struct ChatInput {
@@ -99,11 +115,14 @@ class TextModel {
   virtual Status load_adapter(const std::string& name, const std::string& path, double scale);
   virtual Status unload_adapter(std::string_view name);
 
-  // Blocks while the model works. kUnsupported where the card does not offer it; kInvalidArgument: text too long.
-  virtual Result<std::vector<Embedding>> embed(std::span<const std::string> texts) = 0;
-  virtual Result<std::vector<float>> rerank(std::string_view query, std::span<const std::string> documents) = 0;
+  // Vectors where the card embeds, scores of pairs where it reranks. kUnsupported where it does not; kExhausted: too
+  // much is waiting. Nothing is called back then. The id is for cancel().
+  virtual Result<uint64_t> encode(EncodeRequest request, EncodeSink sink);
 };
 
+inline Result<uint64_t> TextModel::encode(EncodeRequest, EncodeSink) {
+  return unsupported("the model {} generates text; it gives no vectors and ranks nothing", card().name);
+}
 inline Status TextModel::load_adapter(const std::string& name, const std::string&, double) {
   return unsupported("the model {} takes no adapters; '{}' was to be loaded", card().name, name);
 }

@@ -8,6 +8,7 @@
 
 #include "base/json.h"
 #include "base/log.h"
+#include "server/backend/encoder/encoder_model.h"
 #include "server/host/growing_models.h"
 #include "server/host/metered_model.h"
 #include "server/host/step_meters.h"
@@ -44,6 +45,7 @@ class ProcessHost final : public Host {
     phase_ = Phase::kStopping;
     server_.reset();  // handlers go before what they use
     // What is still in a step tells its end to meters of the registry, and would be the last to hold its own executor.
+    for (const std::shared_ptr<EncoderModel>& model : encoders_) model->drain(0);
     for (const std::shared_ptr<LlmModel>& model : llms_) (void)model->drain(0);  // not from an output
   }
 
@@ -73,6 +75,7 @@ class ProcessHost final : public Host {
 
   Status load(const std::string& path, const LlmModelOptions& options,
               const std::function<void(int64_t, int64_t)>& progress, bool* wrong_option) override {
+    if (EncoderModel::is_one(path)) return load_encoder(path, options, progress, wrong_option);
     // By the name that the model is given, before it is asked for anything.
     const auto meters = std::make_shared<std::optional<StepMeters>>();
     LlmModelOptions measured = options;
@@ -125,6 +128,25 @@ class ProcessHost final : public Host {
   }
 
  private:
+  Status load_encoder(const std::string& path, const LlmModelOptions& options,
+                      const std::function<void(int64_t, int64_t)>& progress, bool* wrong_option) {
+    NEREID_TRY(
+        std::unique_ptr<EncoderModel> opened,
+        EncoderModel::open(path, {.name = options.name, .open = options.open, .queue = {}}, progress, wrong_option));
+    const std::shared_ptr<EncoderModel> model = std::move(opened);
+    for (const std::string& warning : model->opened().warnings) log_warn("{}", warning);
+    NEREID_RETURN_IF_ERROR(add(model));
+    const auto ask = [&](Metric metric, int64_t llm::EncodeStats::*member) {
+      registry_.ask(metric, {model->card().name},
+                    [model, member] { return static_cast<double>(model->stats().*member); });
+    };
+    ask(Metric::kRequestsRunning, &llm::EncodeStats::jobs);
+    ask(Metric::kRequestsWaiting, &llm::EncodeStats::texts_waiting);
+    ask(Metric::kSteps, &llm::EncodeStats::steps);
+    encoders_.push_back(model);
+    return Status::ok();
+  }
+
   std::vector<net::Endpoint> own_endpoints() {
     const auto row = [](std::string pattern, std::string summary, std::function<net::Response()> answer) {
       return net::Endpoint{.method = "GET",
@@ -225,7 +247,8 @@ class ProcessHost final : public Host {
   metrics::Registry registry_;
   std::shared_ptr<GrowingModels> models_ = std::make_shared<GrowingModels>();
   std::vector<std::shared_ptr<LlmModel>> llms_;  // of those, what load() has opened
-  std::unique_ptr<net::Server> server_;          // goes first
+  std::vector<std::shared_ptr<EncoderModel>> encoders_;
+  std::unique_ptr<net::Server> server_;  // goes first
 };
 
 }  // namespace

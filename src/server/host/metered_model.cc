@@ -111,9 +111,22 @@ class MeteredModel final : public TextModel {
   }
   Status unload_adapter(std::string_view name) override { return model_->unload_adapter(name); }
 
-  Result<std::vector<Embedding>> embed(std::span<const std::string> texts) override { return model_->embed(texts); }
-  Result<std::vector<float>> rerank(std::string_view query, std::span<const std::string> documents) override {
-    return model_->rerank(query, documents);
+  Result<uint64_t> encode(EncodeRequest request, EncodeSink sink) override {
+    const int64_t begin_ns = now_ns();
+    const std::shared_ptr<Meters> meters = meters_;
+    Result<uint64_t> id =
+        model_->encode(std::move(request), [meters, begin_ns, sink = std::move(sink)](EncodeAnswer&& answer) {
+          const bool is_cancelled = answer.status.code() == StatusCode::kCancelled;
+          (answer.status.is_ok() ? meters->stop : is_cancelled ? meters->cancelled : meters->failed).add(1);
+          meters->whole.observe(seconds(now_ns() - begin_ns));
+          int64_t tokens = 0;
+          for (const Encoded& one : answer.results) tokens += one.tokens;
+          meters->prompt_tokens.add(tokens);
+          meters->prompt_size.observe(static_cast<double>(tokens));
+          sink(std::move(answer));
+        });
+    if (!id.is_ok()) meters_->refused.add(1);
+    return id;
   }
 
  private:

@@ -25,13 +25,15 @@ needs_openai = unittest.skipUnless(openai, "openai-python is not installed (scri
 
 
 class Served:
-    def __init__(self, *options):
+    """SmolLM2, or `models` under the names of their folders."""
+
+    def __init__(self, *options, models=()):
         self.folder = tempfile.TemporaryDirectory(prefix="nereid-e2e-")
         environment = {k: v for k, v in os.environ.items() if not k.startswith("NEREID_") and not k.lower().endswith("_proxy")}
         environment.update(NEREID_CACHE_DIR=self.folder.name, NO_COLOR="1")
         threads = () if "--threads" in options else ("--threads", "1")
-        self.process = subprocess.Popen([PROGRAM, "serve", str(SMOLLM2), "--served-model-name", MODEL, "--port", "0",
-                                         *threads, *options],
+        served = [str(one) for one in models] or [str(SMOLLM2), "--served-model-name", MODEL]
+        self.process = subprocess.Popen([PROGRAM, "serve", *served, "--port", "0", *threads, *options],
                                         stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment)
         self.said = []
         self.url = None

@@ -150,12 +150,4 @@ Status LlmModel::unload_adapter(std::string_view name) {
   return executor_->unload_adapter(name);
 }
 
-Result<std::vector<Embedding>> LlmModel::embed(std::span<const std::string> /*texts*/) {
-  return unsupported("the model {} generates text and has no embeddings", card_.name);
-}
-
-Result<std::vector<float>> LlmModel::rerank(std::string_view /*query*/, std::span<const std::string> /*documents*/) {
-  return unsupported("the model {} generates text and ranks none", card_.name);
-}
-
 }  // namespace nereid::server

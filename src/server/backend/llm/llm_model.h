@@ -43,8 +43,6 @@ class LlmModel final : public TextModel {
   std::vector<std::string> adapters() const override;
   Status load_adapter(const std::string& name, const std::string& path, double scale) override;
   Status unload_adapter(std::string_view name) override;
-  Result<std::vector<Embedding>> embed(std::span<const std::string> texts) override;
-  Result<std::vector<float>> rerank(std::string_view query, std::span<const std::string> documents) override;
 
   // Any thread.
   llm::ExecutorStats stats() const { return executor_->stats(); }

@@ -126,8 +126,7 @@ TEST_F(LlmModelTest, requests_are_answered_and_cancelled) {
 
 TEST_F(LlmModelTest, what_it_cannot_do_is_a_sentence) {
   const std::unique_ptr<LlmModel> m = open();
-  EXPECT_EQ(m->embed({}).status().code(), StatusCode::kUnsupported);
-  EXPECT_EQ(m->rerank("", {}).status().code(), StatusCode::kUnsupported);
+  EXPECT_EQ(m->encode({}, [](EncodeAnswer&&) {}).status().code(), StatusCode::kUnsupported);
   bool wrong_option = false;
   EXPECT_EQ(LlmModel::open("/nowhere.gguf", {}, {}, &wrong_option).status().code(), StatusCode::kNotFound);
   EXPECT_FALSE(wrong_option);

@@ -202,21 +202,29 @@ Status TestTextModel::unload_adapter(std::string_view name) {
   return std::erase(adapters_, name) > 0 ? Status::ok() : not_found("there is no adapter '{}' to be unloaded", name);
 }
 
-Result<std::vector<Embedding>> TestTextModel::embed(std::span<const std::string> texts) {
-  std::vector<Embedding> found;
-  for (const std::string& text : texts) {
-    Embedding one{.values = {0, 0, 0, 0}, .tokens = static_cast<int64_t>(tokenize(text, false, false).size())};
-    for (const char c : text) one.values[static_cast<unsigned char>(c) % 4] += 0.5F;
-    found.push_back(std::move(one));
+Result<uint64_t> TestTextModel::encode(EncodeRequest request, EncodeSink sink) {
+  EncodeAnswer answer;
+  for (const EncodeText& text : request.texts) {
+    Encoded one{.values = {}, .tokens = static_cast<int64_t>(text.tokens.size())};
+    std::string bytes = text.text;
+    if (!text.tokens.empty()) {
+      NEREID_TRY(bytes, detokenize(text.tokens));
+    } else {
+      one.tokens = static_cast<int64_t>(tokenize(bytes + (text.second ? " " + *text.second : ""), false, false).size());
+    }
+    if (one.tokens > card().context_tokens && !request.truncates)
+      return invalid_argument("the text has {} tokens, but the model reads at most {}", one.tokens,
+                              card().context_tokens);
+    if (text.second) {
+      one.values = {text.second->find(bytes) == std::string::npos ? 0.125F : 0.875F};
+    } else {
+      one.values.assign(4, 0);
+      for (const char c : bytes) one.values[static_cast<unsigned char>(c) % 4] += 0.5F;
+    }
+    answer.results.push_back(std::move(one));
   }
-  return found;
-}
-
-Result<std::vector<float>> TestTextModel::rerank(std::string_view query, std::span<const std::string> documents) {
-  std::vector<float> scores;
-  for (const std::string& document : documents)
-    scores.push_back(document.find(query) == std::string::npos ? 0.125F : 0.875F);
-  return scores;
+  sink(std::move(answer));
+  return uint64_t{0};
 }
 
 TextRequest TestTextModel::last() const {

@@ -51,8 +51,8 @@ class TestTextModel final : public TextModel {
   std::vector<std::string> adapters() const override;  // the card's, and what was loaded
   Status load_adapter(const std::string& name, const std::string& path, double scale) override;
   Status unload_adapter(std::string_view name) override;
-  Result<std::vector<Embedding>> embed(std::span<const std::string> texts) override;
-  Result<std::vector<float>> rerank(std::string_view query, std::span<const std::string> documents) override;
+  // A vector counts the bytes of a text by their last two bits; a pair scores by whether the second holds the first.
+  Result<uint64_t> encode(EncodeRequest request, EncodeSink sink) override;
 
   // Of the last request, for tests that look at what reached the model.
   TextRequest last() const;

@@ -5,7 +5,7 @@
 #include <cstring>
 
 #include "server/protocol/openai/completion_request.h"
-#include "server/protocol/openai/endpoints/handlers.h"
+#include "server/protocol/openai/endpoints/judge.h"
 #include "server/protocol/openai/json_text.h"
 
 namespace nereid::server::openai {
@@ -37,19 +37,59 @@ void shorten(std::vector<float>* values, size_t dimensions) {
   for (float& v : *values) v *= scale;
 }
 
-Result<std::vector<std::string>> texts_of(const TextModel& model, std::vector<Prompt> prompts) {
-  std::vector<std::string> texts;
+// What of a text's error is the member's: "input[3]".
+std::vector<EncodeText> texts_of(std::vector<Prompt> prompts, Fields& fields) {
+  std::vector<EncodeText> texts;
   for (size_t i = 0; i < prompts.size(); ++i) {
-    auto* text = std::get_if<std::string>(&prompts[i]);
-    if (text) {
-      texts.push_back(std::move(*text));
+    EncodeText one;
+    if (auto* text = std::get_if<std::string>(&prompts[i])) {
+      one.text = std::move(*text);
     } else {
-      NEREID_TRY(std::string decoded, model.detokenize(std::get<std::vector<int32_t>>(prompts[i])));
-      texts.push_back(std::move(decoded));
+      one.tokens = std::move(std::get<std::vector<int32_t>>(prompts[i]));
     }
-    if (texts.back().empty()) return invalid_argument("Invalid 'input[{}]': it must not be empty.", i);
+    if (one.text.empty() && one.tokens.empty())
+      fields.fail("input", "invalid_value", fmt::format("Invalid 'input[{}]': it must not be empty.", i));
+    texts.push_back(std::move(one));
   }
   return texts;
+}
+
+struct Wanted {
+  std::string model;
+  bool is_base64 = false;
+  std::optional<int64_t> dimensions;
+};
+
+net::Response answer(const Wanted& wanted, std::vector<Encoded>&& vectors) {
+  std::string out = R"({"object":"list","data":[)";
+  int64_t tokens = 0;
+  for (size_t i = 0; i < vectors.size(); ++i) {
+    std::vector<float>& values = vectors[i].values;
+    tokens += vectors[i].tokens;
+    if (wanted.dimensions && static_cast<size_t>(*wanted.dimensions) > values.size())
+      return json_error({.message = fmt::format("Invalid 'dimensions': the model `{}` has {} of them, but got {}.",
+                                                wanted.model, values.size(), *wanted.dimensions),
+                         .param = "dimensions",
+                         .code = "integer_above_max_value"});
+    if (wanted.dimensions && static_cast<size_t>(*wanted.dimensions) < values.size())
+      shorten(&values, static_cast<size_t>(*wanted.dimensions));
+    if (i > 0) out += ',';
+    out += fmt::format(R"({{"object":"embedding","index":{},"embedding":)", i);
+    out += wanted.is_base64 ? '"' : '[';
+    if (wanted.is_base64) {
+      append_base64(&out, values);
+    } else {
+      for (size_t k = 0; k < values.size(); ++k) {
+        if (k > 0) out += ',';
+        append_float(&out, values[k]);
+      }
+    }
+    out += wanted.is_base64 ? "\"}" : "]}";
+  }
+  out += R"(],"model":)";
+  append_json_string(&out, wanted.model);
+  out += fmt::format(R"(,"usage":{{"prompt_tokens":{0},"total_tokens":{0}}}}})", tokens);
+  return net::json_response(200, std::move(out));
 }
 
 }  // namespace
@@ -61,10 +101,12 @@ void embeddings(const Service& service, net::Request request, ResponderPtr respo
   Fields fields(body, &error);
   static constexpr std::string_view kEncodings[] = {"float", "base64"};
   const std::string name = fields.text("model").value_or("");
-  std::vector<Prompt> prompts = read_prompts(fields, "input");
-  const bool is_base64 = fields.word("encoding_format", kEncodings).value_or("float") == "base64";
-  const std::optional<int64_t> dimensions = fields.integer("dimensions", 1, INT32_MAX);
-  fields.ignore({"user", "truncate_prompt_tokens", "priority"});
+  std::vector<EncodeText> texts = texts_of(read_prompts(fields, "input"), fields);
+  Wanted wanted;
+  wanted.is_base64 = fields.word("encoding_format", kEncodings).value_or("float") == "base64";
+  wanted.dimensions = fields.integer("dimensions", 1, INT32_MAX);
+  const bool truncates = read_truncate(fields, false);
+  fields.ignore({"user", "priority"});
   fields.log_unknown("/v1/embeddings");
   if (error.is_set()) return send_error(*responder, error.get());
   const FoundModel found = find_model(service, name, &error);
@@ -76,42 +118,10 @@ void embeddings(const Service& service, net::Request request, ResponderPtr respo
          .message = fmt::format("The model `{}` gives no embeddings; /v1/models lists what each can do.", found.name),
          .param = "model"});
   }
-  const Result<std::vector<std::string>> texts = texts_of(*found.model, std::move(prompts));
-  if (!texts.is_ok()) return send_error(*responder, api_error(texts.status(), "input"));
-  Result<std::vector<Embedding>> vectors = found.model->embed(*texts);
-  if (!vectors.is_ok()) return send_error(*responder, api_error(vectors.status(), "input"));
-
-  std::string out = R"({"object":"list","data":[)";
-  int64_t tokens = 0;
-  for (size_t i = 0; i < vectors->size(); ++i) {
-    std::vector<float>& values = (*vectors)[i].values;
-    tokens += (*vectors)[i].tokens;
-    if (dimensions && static_cast<size_t>(*dimensions) > values.size()) {
-      return send_error(*responder, {.message = fmt::format("Invalid 'dimensions': the model `{}` has {} of them, but "
-                                                            "got {}.",
-                                                            found.name, values.size(), *dimensions),
-                                     .param = "dimensions",
-                                     .code = "integer_above_max_value"});
-    }
-    if (dimensions && static_cast<size_t>(*dimensions) < values.size())
-      shorten(&values, static_cast<size_t>(*dimensions));
-    if (i > 0) out += ',';
-    out += fmt::format(R"({{"object":"embedding","index":{},"embedding":)", i);
-    out += is_base64 ? '"' : '[';
-    if (is_base64) {
-      append_base64(&out, values);
-    } else {
-      for (size_t k = 0; k < values.size(); ++k) {
-        if (k > 0) out += ',';
-        append_float(&out, values[k]);
-      }
-    }
-    out += is_base64 ? "\"}" : "]}";
-  }
-  out += R"(],"model":)";
-  append_json_string(&out, found.name);
-  out += fmt::format(R"(,"usage":{{"prompt_tokens":{0},"total_tokens":{0}}}}})", tokens);
-  responder->send(net::json_response(200, std::move(out)));
+  wanted.model = found.name;
+  encode_and_send(
+      found, {.texts = std::move(texts), .truncates = truncates}, responder, "input",
+      [wanted = std::move(wanted)](std::vector<Encoded>&& vectors) { return answer(wanted, std::move(vectors)); });
 }
 
 }  // namespace nereid::server::openai

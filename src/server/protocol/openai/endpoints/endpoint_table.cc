@@ -30,6 +30,8 @@ constexpr Row kRows[] = {
     {"POST", "/v1/rerank", rerank, Access::kKey, Runs::kOnWorker, "orders documents by how well they answer a query"},
     {"POST", "/v2/rerank", rerank, Access::kKey, Runs::kOnWorker, "the same, at Cohere's address"},
     {"POST", "/rerank", rerank, Access::kKey, Runs::kOnWorker, "the same, at vLLM's address"},
+    {"POST", "/v1/score", score, Access::kKey, Runs::kOnWorker, "how well pairs of texts belong together"},
+    {"POST", "/score", score, Access::kKey, Runs::kOnWorker, "the same, at vLLM's address"},
     {"POST", "/tokenize", tokenize, Access::kKey, Runs::kOnWorker, "the tokens of a text or of a chat"},
     {"POST", "/detokenize", detokenize, Access::kKey, Runs::kOnWorker, "the text of tokens"},
     {"POST", "/v1/load_lora_adapter", load_lora_adapter, Access::kKey, Runs::kOnWorker,

@@ -16,6 +16,7 @@ void chat_completions(const Service& service, net::Request request, ResponderPtr
 void responses(const Service& service, net::Request request, ResponderPtr responder);
 void embeddings(const Service& service, net::Request request, ResponderPtr responder);
 void rerank(const Service& service, net::Request request, ResponderPtr responder);
+void score(const Service& service, net::Request request, ResponderPtr responder);
 void tokenize(const Service& service, net::Request request, ResponderPtr responder);
 void detokenize(const Service& service, net::Request request, ResponderPtr responder);
 void load_lora_adapter(const Service& service, net::Request request, ResponderPtr responder);

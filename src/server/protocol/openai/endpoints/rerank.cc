@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // POST /v1/rerank, /v2/rerank and /rerank, in the shape that Jina, Cohere and vLLM share.
 #include <algorithm>
-#include <cmath>
 #include <numeric>
 
 #include "server/protocol/openai/answer_text.h"
-#include "server/protocol/openai/endpoints/handlers.h"
-#include "server/protocol/openai/fields.h"
+#include "server/protocol/openai/endpoints/judge.h"
 #include "server/protocol/openai/json_text.h"
 
 namespace nereid::server::openai {
@@ -39,27 +37,35 @@ std::vector<std::string> read_documents(Fields& fields) {
   return documents;
 }
 
-double cosine(const std::vector<float>& a, const std::vector<float>& b) {
-  double product = 0, square_a = 0, square_b = 0;
-  for (size_t i = 0; i < std::min(a.size(), b.size()); ++i) {
-    product += static_cast<double>(a[i]) * b[i];
-    square_a += static_cast<double>(a[i]) * a[i];
-    square_b += static_cast<double>(b[i]) * b[i];
-  }
-  return square_a > 0 && square_b > 0 ? product / std::sqrt(square_a * square_b) : 0;
-}
+struct Ranking {
+  std::string id, model;
+  std::vector<std::string> documents;
+  size_t most = 0;
+  bool with_documents = false;
+};
 
-// By the model's own judgement, or how near the vectors lie where it only gives vectors.
-Result<std::vector<float>> scores(TextModel& model, const std::string& query,
-                                  const std::vector<std::string>& documents) {
-  if (model.card().reranks) return model.rerank(query, documents);
-  std::vector<std::string> texts = {query};
-  texts.insert(texts.end(), documents.begin(), documents.end());
-  NEREID_TRY(const std::vector<Embedding> vectors, model.embed(texts));
-  std::vector<float> found;
-  for (size_t i = 1; i < vectors.size(); ++i)
-    found.push_back(static_cast<float>(cosine(vectors[0].values, vectors[i].values)));
-  return found;
+net::Response answer(const Ranking& ranking, const Judged& judged) {
+  std::vector<size_t> order(ranking.documents.size());
+  std::iota(order.begin(), order.end(), size_t{0});
+  std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) { return judged.scores[a] > judged.scores[b]; });
+  order.resize(std::min(order.size(), ranking.most));
+  std::string out = R"({"id":)";
+  append_json_string(&out, ranking.id);
+  out += R"(,"model":)";
+  append_json_string(&out, ranking.model);
+  out += fmt::format(R"(,"usage":{{"prompt_tokens":{0},"total_tokens":{0}}},"results":[)", judged.tokens);
+  for (const size_t at : order) {
+    if (at != order[0]) out += ',';
+    out += fmt::format(R"({{"index":{},"relevance_score":)", at);
+    append_float(&out, judged.scores[at]);
+    if (ranking.with_documents) {
+      out += R"(,"document":{"text":)";
+      append_json_string(&out, ranking.documents[at]);
+      out += '}';
+    }
+    out += '}';
+  }
+  return net::json_response(200, out += "]}");
 }
 
 }  // namespace
@@ -71,51 +77,27 @@ void rerank(const Service& service, net::Request request, ResponderPtr responder
   Fields fields(body, &error);
   const std::string name = fields.text("model").value_or("");
   const std::string query = fields.required_text("query").value_or("");
-  const std::vector<std::string> documents = read_documents(fields);
-  const auto most = static_cast<size_t>(fields.integer("top_n", 1, INT32_MAX).value_or(INT32_MAX));
+  Ranking ranking;
+  ranking.documents = read_documents(fields);
+  ranking.most = static_cast<size_t>(fields.integer("top_n", 1, INT32_MAX).value_or(INT32_MAX));
   // Cohere's second version never returns them, the others do unless told not to.
-  const bool with_documents = fields.boolean("return_documents").value_or(request.path != "/v2/rerank");
-  fields.ignore(
-      {"max_tokens_per_doc", "max_chunks_per_doc", "rank_fields", "truncate_prompt_tokens", "user", "priority"});
+  ranking.with_documents = fields.boolean("return_documents").value_or(request.path != "/v2/rerank");
+  const bool truncates = read_truncate(fields, true);
+  fields.ignore({"max_tokens_per_doc", "max_chunks_per_doc", "rank_fields", "user", "priority"});
   fields.log_unknown("/v1/rerank");
   if (error.is_set()) return send_error(*responder, error.get());
   const FoundModel found = find_model(service, name, &error);
   if (error.is_set()) return send_error(*responder, error.get());
-  const ModelCard& card = found.model->card();
-  if (!card.reranks && !card.embeds) {
-    return send_error(
-        *responder,
-        {.http = 404,
-         .message = fmt::format("The model `{}` cannot rank documents; /v1/models lists what each can do.", found.name),
-         .param = "model"});
-  }
-  const Result<std::vector<float>> score = scores(*found.model, query, documents);
-  if (!score.is_ok()) return send_error(*responder, api_error(score.status(), "documents"));
+  if (!can_judge(found, *responder)) return;
 
-  std::vector<size_t> order(documents.size());
-  std::iota(order.begin(), order.end(), size_t{0});
-  std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) { return (*score)[a] > (*score)[b]; });
-  order.resize(std::min(order.size(), most));
-  size_t tokens = found.model->tokenize(query, false, false).size() * documents.size();
-  for (const std::string& document : documents) tokens += found.model->tokenize(document, false, false).size();
-
-  std::string out = R"({"id":)";
-  append_json_string(&out, random_id("rerank-", 24, service.random));
-  out += R"(,"model":)";
-  append_json_string(&out, found.name);
-  out += fmt::format(R"(,"usage":{{"prompt_tokens":{0},"total_tokens":{0}}},"results":[)", tokens);
-  for (const size_t at : order) {
-    if (at != order[0]) out += ',';
-    out += fmt::format(R"({{"index":{},"relevance_score":)", at);
-    append_float(&out, (*score)[at]);
-    if (with_documents) {
-      out += R"(,"document":{"text":)";
-      append_json_string(&out, documents[at]);
-      out += '}';
-    }
-    out += '}';
-  }
-  responder->send(net::json_response(200, out += "]}"));
+  ranking.model = found.name;
+  ranking.id = random_id("rerank-", 24, service.random);
+  std::vector<std::string> texts = {query};
+  texts.insert(texts.end(), ranking.documents.begin(), ranking.documents.end());
+  std::vector<TextPair> pairs;
+  for (size_t i = 1; i < texts.size(); ++i) pairs.push_back({.first = 0, .second = i});
+  judge_and_send(found, std::move(texts), std::move(pairs), truncates, responder, "documents",
+                 [ranking = std::move(ranking)](Judged&& judged) { return answer(ranking, judged); });
 }
 
 }  // namespace nereid::server::openai
