@@ -45,6 +45,21 @@ class History {
     if (messages_) messages_->clear();
     text_.clear();
   }
+  // For a session's file, and back.
+  std::string note() const {
+    const chat::OrderedJson note = messages_ ? messages_->messages() : chat::OrderedJson(text_);
+    return note.dump(-1, ' ', false, chat::OrderedJson::error_handler_t::replace);
+  }
+  Status restore(const std::string& note) {
+    if (note.empty()) return Status::ok();  // of a prompt, not a conversation
+    const chat::OrderedJson json = chat::OrderedJson::parse(note, nullptr, false);
+    if (json.is_discarded() || json.is_string() == messages_.has_value())
+      return invalid_argument("the session was saved {} a chat template; it goes on the same way",
+                              messages_ ? "without" : "with");
+    if (messages_) return messages_->set_messages(json);
+    text_ = json.get<std::string>();
+    return Status::ok();
+  }
   llm::Conversation* messages() { return messages_ ? &*messages_ : nullptr; }
 
   Result<std::vector<int32_t>> prompt() const {
@@ -138,6 +153,21 @@ bool obey(Talk& talk, const std::string& line) {
   return false;
 }
 
+Status load_session(const SessionArguments& session, llm::Generator& generator, History& history) {
+  if (session.load.empty()) return Status::ok();
+  NEREID_TRY(const std::string note, generator.restore(session.load));
+  NEREID_RETURN_IF_ERROR(history.restore(note));
+  log_info("the session of {} tokens goes on", generator.held().size());
+  return Status::ok();
+}
+
+// `code`, or that of a session that could not be saved.
+int save_session(const SessionArguments& session, const llm::Generator& generator, const History& history, int code) {
+  if (session.save.empty()) return code;
+  const Status s = generator.save(session.save, history.note());
+  return s.is_ok() ? code : fail(s, kFailed);
+}
+
 // Room for an answer: what was asked for, at most a quarter of the context.
 int64_t prompt_room(const llm::LanguageModel& model, const sample::SamplingParams& params) {
   return model.context_tokens() - std::min<int64_t>(params.max_tokens, model.context_tokens() / 4);
@@ -146,31 +176,35 @@ int64_t prompt_room(const llm::LanguageModel& model, const sample::SamplingParam
 }  // namespace
 
 int answer_messages(LoadedModel& loaded, const std::vector<std::string>& prompts, const ChatArguments& chat,
-                    const sample::SamplingParams& params, const AnswerOptions& options) {
+                    const SessionArguments& session, const sample::SamplingParams& params,
+                    const AnswerOptions& options) {
   llm::Generator generator(*loaded.model);
   generator.set_adapter(options.adapter);
+  session.prepare(generator);
   Result<History> history = History::make(loaded, chat);
   if (!history.is_ok()) return fail(history.status());
+  if (const Status s = load_session(session, generator, *history); !s.is_ok()) return fail(s);
+  bool is_first = true;
   for (const std::string& text : prompts) {
-    history->clear();
+    // The first goes on from a session that was loaded, the others begin anew.
+    if (!std::exchange(is_first, false) || session.load.empty()) history->clear();
     history->ask(text);
-    const Result<std::vector<int32_t>> ids = history->prompt();
+    const Result<std::vector<int32_t>> ids = history->prompt_within(prompt_room(*loaded.model, params));
     if (!ids.is_ok()) return fail(ids.status());
     const Result<llm::Generated> answer = show_answer(generator, *loaded.model, *ids, params, options);
     if (!answer.is_ok()) return fail(answer.status());
+    history->answered(answer->text);
     if (answer->finish_reason == llm::FinishReason::kCancelled) return kInterrupted;
   }
-  return kDone;
+  return save_session(session, generator, *history, kDone);
 }
 
-int converse(LoadedModel& loaded, const ChatArguments& chat, const sample::SamplingParams& params,
-             const AnswerOptions& options) {
-  Result<History> history = History::make(loaded, chat);
-  if (!history.is_ok()) return fail(history.status());
+namespace {
+
+int talk_on(LoadedModel& loaded, llm::Generator& generator, History& history, const sample::SamplingParams& params,
+            const AnswerOptions& options) {
   LineReader reader;
-  llm::Generator generator(*loaded.model, 0, LineReader::stopped);
-  generator.set_adapter(options.adapter);
-  Talk talk{*history};
+  Talk talk{history};
   const auto reply = [&](History& h, const std::string& line) -> Result<llm::Generated> {
     h.ask(line);
     NEREID_TRY(const std::vector<int32_t> ids, h.prompt_within(prompt_room(*loaded.model, params)));
@@ -184,20 +218,34 @@ int converse(LoadedModel& loaded, const ChatArguments& chat, const sample::Sampl
       return LineReader::stopped() ? kInterrupted : kDone;
     }
     if (line->find_first_not_of(" \t") == std::string::npos || obey(talk, *line)) continue;
-    const Result<llm::Generated> answer = reply(*history, *line);
+    const Result<llm::Generated> answer = reply(history, *line);
     if (!answer.is_ok()) {
       const ExitCode code = fail(answer.status());
       if (!reader.is_terminal() || code != kWrongInput) return code;
-      history->take_back();  // too long, say: the person asks something else
+      history.take_back();  // too long, say: the person asks something else
       continue;
     }
-    history->answered(answer->text);
+    history.answered(answer->text);
     if (interrupted()) return kInterrupted;  // SIGTERM
     // On a terminal the person goes on with another line; a pipe was to be answered whole.
     if (answer->finish_reason == llm::FinishReason::kCancelled && !reader.is_terminal()) return kInterrupted;
     LineReader::forget_stop();
   }
   return kDone;
+}
+
+}  // namespace
+
+int converse(LoadedModel& loaded, const ChatArguments& chat, const SessionArguments& session,
+             const sample::SamplingParams& params, const AnswerOptions& options) {
+  Result<History> history = History::make(loaded, chat);
+  if (!history.is_ok()) return fail(history.status());
+  llm::Generator generator(*loaded.model, 0, LineReader::stopped);
+  generator.set_adapter(options.adapter);
+  session.prepare(generator);
+  if (const Status s = load_session(session, generator, *history); !s.is_ok()) return fail(s);
+  const int code = talk_on(loaded, generator, *history, params, options);
+  return code == kDone || code == kInterrupted ? save_session(session, generator, *history, code) : code;
 }
 
 }  // namespace nereid::cli

@@ -35,6 +35,8 @@ void add_load_options(CommandLine& app, LoadArguments& args) {
   app.add_option("--threads,-t", args.open.threads, "CPU threads (default: all that this process may use)");
   app.add_option("--context,-c", args.open.context,
                  "longest prompt and answer together, in tokens (default: the model's, up to 8192)");
+  app.add_option("--kv-cache-dtype", args.open.kv_cache_dtype,
+                 "keys and values as auto, f32, f16, bf16, fp8 or int8; for some layers: int8,0-1=f16 (default: auto)");
   app.add_flag("--exact", args.open.exact, "round nothing but the weights: slow and large, for checking answers");
   app.add_flag("--strict", args.open.strict, "fail where a part of the model would run without a fast kernel");
   app.add_flag("--quiet,-q", args.quiet, "no progress and no statistics");

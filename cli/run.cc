@@ -31,6 +31,7 @@ struct RunArguments {
   bool chat = false;
   bool json = false;
   ChatArguments talk;
+  SessionArguments session;
 };
 
 void add_run_options(CommandLine& app, RunArguments& a) {
@@ -45,6 +46,13 @@ void add_run_options(CommandLine& app, RunArguments& a) {
   app.add_option("--system", a.talk.system, "the system message of --chat");
   app.add_option("--chat-template", a.talk.chat_template, "the template of --chat: a file, or a built-in one's name");
   app.add_flag("--raw,--no-chat-template", a.talk.raw, "no template, even with --chat");
+  app.add_option("--load-session", a.session.load, "go on from a session that --save-session wrote");
+  app.add_option("--save-session", a.session.save, "write the conversation with its keys and values to a file");
+  app.add_flag("--context-shift", a.session.shifts,
+               "where an answer fills the context, forget the older half and go on (what stays is computed anew)");
+  app.add_option("--keep", a.session.keep, "tokens of the beginning that --context-shift keeps")
+      ->check(Check::range(0, 1 << 30))
+      ->capture_default_str();
   app.add_flag("--json", a.json, "one JSON object a prompt on stdout");
   app.footer(kNotes);
 }
@@ -56,6 +64,8 @@ Status check(const RunArguments& a) {
     return invalid_argument("--system and --chat-template need --chat");
   if (a.talk.raw && !(a.talk.system.empty() && a.talk.chat_template.empty()))
     return invalid_argument("--raw leaves the chat template out, so --system and --chat-template have no place");
+  if (!a.adapters.empty() && !(a.session.load.empty() && a.session.save.empty()))
+    return invalid_argument("a session does not say which adapters made it; leave --lora or the session out");
   if (!a.chat && a.prompts.empty() && a.files.empty() && a.input.empty())
     return invalid_argument("there is no prompt; give one with -p TEXT, -f FILE or - (stdin), or use --chat");
   return Status::ok();
@@ -82,16 +92,21 @@ Result<std::vector<llm::AdapterSource>> read_adapters(const RunArguments& a) {
   return sources;
 }
 
-int answer_prompts(LoadedModel& loaded, const std::vector<std::string>& prompts, const sample::SamplingParams& params,
-                   const AnswerOptions& options) {
+int answer_prompts(LoadedModel& loaded, const std::vector<std::string>& prompts, const SessionArguments& session,
+                   const sample::SamplingParams& params, const AnswerOptions& options) {
   llm::Generator generator(*loaded.model);
   generator.set_adapter(options.adapter);
+  session.prepare(generator);
+  if (!session.load.empty())
+    if (const Status s = generator.restore(session.load).status(); !s.is_ok()) return fail(s);
   for (const std::string& text : prompts) {
     const auto ids = llm::encode_prompt(loaded.model->tokenizer(), text);
     const Result<llm::Generated> answer = show_answer(generator, *loaded.model, ids, params, options);
     if (!answer.is_ok()) return fail(answer.status());
     if (answer->finish_reason == llm::FinishReason::kCancelled) return kInterrupted;
   }
+  if (!session.save.empty())
+    if (const Status s = generator.save(session.save); !s.is_ok()) return fail(s, kFailed);
   return kDone;
 }
 
@@ -121,9 +136,9 @@ int run_command(Arguments args) {
     if (!adapter.is_ok()) return fail(adapter.status());
     options.adapter = adapter->adapter;
   }
-  if (!a.chat) return answer_prompts(*loaded, *prompts, *params, options);
-  if (!prompts->empty()) return answer_messages(*loaded, *prompts, a.talk, *params, options);
-  return converse(*loaded, a.talk, *params, options);
+  if (!a.chat) return answer_prompts(*loaded, *prompts, a.session, *params, options);
+  if (!prompts->empty()) return answer_messages(*loaded, *prompts, a.talk, a.session, *params, options);
+  return converse(*loaded, a.talk, a.session, *params, options);
 }
 
 }  // namespace nereid::cli

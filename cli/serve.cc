@@ -5,6 +5,7 @@
 #include "base/interrupt.h"
 #include "base/log.h"
 #include "base/program_pages.h"
+#include "base/program_pages.h"
 #include "cli/adapter_option.h"
 #include "cli/command.h"
 #include "cli/model_path.h"
@@ -27,6 +28,9 @@ struct ServeArguments {
   server::LlmModelOptions model;
   RepositoryArguments repository;
   bool no_prefix_reuse = false;
+  int64_t kv_host_mib = 0;
+  bool shifts = false;
+  int32_t keep = 4;
   std::string policy = "max_utilization";
   std::string trace;
   bool quiet = false;
@@ -41,6 +45,8 @@ void declare_model(CommandLine& app, ServeArguments& a) {
                  "CPU threads of a model (default: all that this process may use)");
   app.add_option("--context,-c,--max-model-len,--max-seq-len", a.model.open.context,
                  "longest prompt and answer together, in tokens (default: the model's, up to 8192)");
+  app.add_option("--kv-cache-dtype", a.model.open.kv_cache_dtype,
+                 "keys and values as auto, f32, f16, bf16, fp8 or int8; for some layers: int8,0-1=f16 (default: auto)");
   app.add_flag("--exact", a.model.open.exact, "round nothing but the weights: slow and large, for checking answers");
   app.add_flag("--strict", a.model.open.strict, "fail where a part of the model would run without a fast kernel");
   app.add_texts("--lora,--lora-modules", a.adapters,
@@ -90,6 +96,17 @@ void declare_model(CommandLine& app, ServeArguments& a) {
   app.add_option("--cache-tokens", a.model.executor.cache_tokens,
                  "tokens that the key/value cache holds (default: by the memory there is)")
       ->check(Check::range(int64_t{0}, int64_t{1} << 40));
+  app.add_option("--kv-host-memory", a.kv_host_mib,
+                 "MiB of a file that pages go to when they have to leave the cache; 0: they are dropped")
+      ->check(Check::range(int64_t{0}, int64_t{1} << 24))
+      ->capture_default_str();
+  app.add_option("--kv-host-folder", a.model.executor.host_folder,
+                 "where that file lies (default: the system's folder of temporary files)");
+  app.add_flag("--context-shift", a.shifts,
+               "answers that fill the context forget the older half and go on (what stays is computed anew)");
+  app.add_option("--keep", a.keep, "tokens of the beginning that --context-shift keeps")
+      ->check(Check::range(0, 1 << 30))
+      ->capture_default_str();
   app.add_flag("--no-prefix-reuse,--no-enable-prefix-caching", a.no_prefix_reuse,
                "keep nothing of a prompt for the next that begins the same");
 }
@@ -136,6 +153,8 @@ Status complete(ServeArguments& a) {
   }
   a.host.version = kVersion;
   a.model.executor.reuse_prefixes = !a.no_prefix_reuse;
+  a.model.executor.host_memory_bytes = a.kv_host_mib << 20;
+  a.model.executor.shift_keep = a.shifts ? a.keep : -1;
   if (a.policy == "guaranteed_no_evict" || a.policy == "GUARANTEED_NO_EVICT")
     a.model.executor.policy = llm::SchedulePolicy::kGuaranteedNoEvict;
   const bool are_named = !a.names.empty();
@@ -227,6 +246,7 @@ int serve_command(Arguments args) {
     if (const Status status = (*repository)->start(); !status.is_ok()) return fail(status, kFailed);
     (*repository)->print();
   }
+  release_program_pages();  // what only loading needed
   host.set_ready();
   print_welcome(a, host);
   wait_for_signal();

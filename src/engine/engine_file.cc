@@ -121,6 +121,14 @@ Result<EngineFile> EngineFile::open(const std::string& path) {
   return e;
 }
 
+uint64_t EngineFile::fingerprint() const {
+  XxHash64 hash;
+  hash.update(std::as_bytes(std::span(sums_)));
+  hash.update(graph_text_);
+  hash.update(metadata_);
+  return hash.digest();
+}
+
 Status EngineFile::read_chunk(int64_t i, std::byte* dst) const {
   NEREID_CHECK(i >= 0 && i < chunk_count());
   const auto offset = static_cast<size_t>(i * kChunkBytes);

@@ -81,6 +81,8 @@ class EngineFile {
   std::string_view metadata() const { return metadata_; }
   const std::vector<WeightEntry>& weights() const { return weights_; }
   int64_t weights_bytes() const { return static_cast<int64_t>(weights_section_.size()); }
+  // Of what is computed with it: graph, weights and metadata; not of who made it from what.
+  uint64_t fingerprint() const;
   // The weights where they are mapped, not verified; they live as long as this object (moving it changes nothing).
   std::span<const std::byte> mapped_weights() const { return weights_section_; }
   int64_t chunk_count() const { return static_cast<int64_t>(sums_.size()); }

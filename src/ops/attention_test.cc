@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <cmath>
+#include <cstring>
 #include <numbers>
 
 #include "ops/op_fixture.h"
@@ -85,6 +86,30 @@ TEST(Attention, caches_may_be_half_precision) {
   const Tensor cache = Tensor::of(DType::f16, {3, 1, 2, 2}, std::vector<double>(12, 0));
   EXPECT_THAT(numbers_of("attention", inputs({{1, 2}, {3, 4}, {5, 6.0001}, {0}}, cache, cache), attrs()),
               near({5, 6}, 0));
+}
+
+TEST(Attention, a_cache_of_codes_keeps_codes_and_a_scale_for_each_row) {
+  std::vector<Tensor> in = inputs({{1, 2}, {3, -4}, {254, 100}, {0}}, *Tensor::zeros(DType::i8, {3, 1, 2, 6}),
+                                  *Tensor::zeros(DType::i8, {3, 1, 2, 6}));
+  auto y = try_op("attention", in, attrs());
+  ASSERT_TRUE(y.is_ok()) << y.status().message();
+  EXPECT_THAT((*y)[0].numbers(), near({254, 100}, 0));  // both are whole steps of 2
+  // Page 1 is the first: keys 3 and -4 in steps of 4 / 127.
+  const int8_t* key = in[3].view().as<int8_t>() + 12;
+  float scale = 0;
+  std::memcpy(&scale, key + 2, sizeof(scale));
+  EXPECT_EQ(key[0], 95);
+  EXPECT_EQ(key[1], -127);
+  EXPECT_EQ(scale, 4.0f / 127.0f);
+  const Tensor narrow = *Tensor::zeros(DType::i8, {3, 1, 2, 2});
+  EXPECT_THAT(refusal("attention", inputs({{1, 2}, {3, 4}, {5, 6}, {0}}, narrow, narrow), attrs()),
+              testing::HasSubstr("should be 6 (head_dim and a scale of 4 bytes)"));
+}
+
+TEST(Attention, a_cache_of_eight_bit_floats_saturates) {
+  const Tensor cache = *Tensor::zeros(DType::f8e4m3, {3, 1, 2, 2});
+  EXPECT_THAT(numbers_of("attention", inputs({{1, 2}, {3, 4}, {1.07, -1000}, {0}}, cache, cache), attrs()),
+              near({1.125, -448}, 0));
 }
 
 TEST(Attention, positions_sequences_and_pages_out_of_range_are_named) {

@@ -41,7 +41,10 @@ Result<std::unique_ptr<ActiveRequest>> ActiveRequest::make(LanguageModel& model,
   if (room < 1)
     return invalid_argument("the prompt has {} tokens, more than the {} that the key/value cache holds with an answer",
                             request.prompt.size(), longest_sequence - 1);
-  r->most_tokens = std::min(answer_limit(model, request.prompt, request.params), room);
+  const bool shifts = request.shift_keep >= 0 && !request.params.is_beam_search();
+  if (!shifts) request.shift_keep = -1;
+  r->most_tokens = answer_limit(model, request.prompt, request.params, shifts);
+  if (!shifts) r->most_tokens = std::min(r->most_tokens, room);
   const bool are_beams = request.params.is_beam_search();
   if (are_beams) {
     sample::SamplingParams params = request.params;

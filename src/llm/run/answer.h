@@ -37,6 +37,8 @@ class Answer {
   std::span<const int32_t> history() const { return history_; }
   std::span<const int32_t> tokens() const { return std::span(history_).subspan(prompt_tokens_); }
   const sample::SamplingParams& params() const { return drawer_.sampler.params(); }
+  // At the place of the next token.
+  const sample::Sampler& sampler() const { return drawer_.sampler; }
 
  private:
   bool is_end_token(int32_t token) const;

@@ -84,6 +84,24 @@ bool Conversation::drop_oldest() {
   return true;
 }
 
+Status Conversation::set_messages(const chat::OrderedJson& messages) {
+  const auto has_text = [](const chat::OrderedJson& m, const char* name) {
+    return m.is_object() && m.contains(name) && m[name].is_string();
+  };
+  if (!messages.is_array() || !std::all_of(messages.begin(), messages.end(), [&](const chat::OrderedJson& m) {
+        return has_text(m, "role") && has_text(m, "content");
+      }))
+    return invalid_argument("a conversation is an array of messages with a role and a content each, which this is not");
+  system_.clear();
+  turns_.clear();
+  for (const chat::OrderedJson& m : messages)
+    if (turns_.empty() && system_.empty() && m["role"] == "system")
+      system_ = m["content"].get<std::string>();
+    else
+      turns_.push_back(m);
+  return Status::ok();
+}
+
 void Conversation::clear() {
   turns_.clear();
 }

@@ -44,6 +44,8 @@ class Conversation {
   // Drops the oldest question with its answer, so that a long conversation fits its context again. False when only one
   // exchange is left.
   bool drop_oldest();
+  // As messages() gave them. kInvalidArgument: no such array; nothing changes then.
+  Status set_messages(const chat::OrderedJson& messages);
   // Everything but the system message.
   void clear();
   bool empty() const { return turns_.empty(); }

@@ -33,7 +33,10 @@ struct Request {
   int32_t priority = 0;          // greater goes first
   int64_t timeout_us = 0;        // from enqueue to the last token; 0: none
   std::string user;              // requests of one user share what its turn gives; "" is a user, too
-  std::string adapter;           // a LoRA loaded by that name; "": the model as it is
+  // An answer that fills the context goes on from its first so many tokens and the newer half of the others, computed
+  // anew (schedule/context_shift.h); -1: as ExecutorOptions say.
+  int32_t shift_keep = -1;
+  std::string adapter;  // a LoRA loaded by that name; "": the model as it is
 };
 
 // Called on the executor's thread, once for each token (the last one says that it is the last) and once for an end
@@ -50,7 +53,16 @@ struct ExecutorOptions {
   int64_t step_tokens = 512;   // of one step, prompts and answers together
   int64_t max_queue = 1024;    // requests beyond max_sequences that have not ended; one more is refused
   int64_t cache_tokens = 0;    // what the pages hold together; 0: by the memory there is
+  int64_t page_tokens = 16;    // of a page of the cache: a prefix is shared by whole pages; 0: the engine's
   bool reuse_prefixes = true;
+  // A smaller model that guesses what answers go on with (draft_model.h says how it is loaded), and how many tokens at
+  // a time; it must outlive the executor, and nothing else may step it. Null: nobody guesses but who looks up
+  // (params.draft_tokens).
+  LanguageModel* draft = nullptr;
+  int32_t draft_tokens = 4;
+  int32_t shift_keep = -1;        // of requests that say nothing; -1: answers end where the context is full
+  int64_t host_memory_bytes = 0;  // for pages that have to leave the cache (host_pages.h); 0: they are dropped
+  std::string host_folder;        // where its file lies; "": the system's folder of temporary files
   SchedulePolicy policy = SchedulePolicy::kMaxUtilization;
   int64_t prompt_tokens_beside = 128;  // of a step, while answers are made
   std::string trace_path;              // written at the end, for a trace viewer (schedule/trace.h); "": none
@@ -66,6 +78,7 @@ LoadOptions load_options(const ExecutorOptions& options);
 struct ExecutorStats {
   int64_t requests_running = 0, requests_waiting = 0;
   int64_t pages = 0, pages_used = 0, pages_cached = 0;  // used: held by requests; cached: kept for prefixes to come
+  int64_t pages_offloaded = 0, pages_restored = 0;      // totals: moved to host memory and back
   int64_t steps = 0, prompt_tokens = 0, reused_tokens = 0, answer_tokens = 0;
   int64_t requests_done = 0, requests_cancelled = 0, requests_timed_out = 0, requests_failed = 0, requests_refused = 0;
   int64_t preemptions = 0;
@@ -88,6 +101,7 @@ class Executor {
   virtual ExecutorStats stats() const = 0;
   // The latest steps that nobody has taken, oldest first, at most kIterationsKept.
   virtual std::vector<IterationStats> take_iterations() = 0;
+
   // From now on requests may name it (Request::adapter). Reads its files on the caller's thread; nothing that runs
   // waits. Errors: as AdapterSet::load.
   virtual Status load_adapter(const std::string& name, std::vector<AdapterSource> sources) = 0;

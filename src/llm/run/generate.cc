@@ -6,6 +6,8 @@
 
 #include "base/clock.h"
 #include "llm/run/answer.h"
+#include "llm/run/session_file.h"
+#include "llm/schedule/context_shift.h"
 
 namespace nereid::llm {
 namespace {
@@ -31,8 +33,9 @@ Status check_prompt(std::span<const int32_t> prompt, const LanguageModel& model)
   return Status::ok();
 }
 
-int64_t answer_limit(const LanguageModel& model, std::span<const int32_t> prompt,
-                     const sample::SamplingParams& params) {
+int64_t answer_limit(const LanguageModel& model, std::span<const int32_t> prompt, const sample::SamplingParams& params,
+                     bool shifts) {
+  if (shifts) return params.max_tokens;
   // The last token is drawn, but never run: it needs no place in the context.
   return std::min<int64_t>(params.max_tokens, model.context_tokens() - static_cast<int64_t>(prompt.size()) + 1);
 }
@@ -49,6 +52,17 @@ double Generated::tokens_per_second() const {
 
 double Generated::prefill_tokens_per_second() const {
   return per_second(prompt_tokens - reused_tokens, prefill_ms);
+}
+
+Status Generator::save(const std::string& path, std::string_view note) const {
+  return save_session(path, model_, sequence_, held_, note);
+}
+
+Result<std::string> Generator::restore(const std::string& path) {
+  held_.clear();
+  NEREID_TRY(Session session, load_session(path, model_, sequence_));
+  held_ = std::move(session.tokens);
+  return std::move(session.note);
 }
 
 Status Generator::prefill(std::span<const int32_t> prompt) {
@@ -69,14 +83,44 @@ Status Generator::prefill(std::span<const int32_t> prompt) {
   return Status::ok();
 }
 
-Status Generator::step(int32_t token) {
-  const auto position = static_cast<int32_t>(held_.size());
-  const int32_t row = 0;
-  const runtime::Adapter* adapter = adapter_.get();
-  NEREID_RETURN_IF_ERROR(model_.step(
-      {{&token, 1}, {&position, 1}, {&sequence_, 1}, {&row, 1}, {&adapter, adapter ? size_t{1} : size_t{0}}}));
+// `token` finds no place behind what is held.
+Status Generator::shift(int32_t token) {
+  std::vector<int32_t> tokens = held_;
+  tokens.push_back(token);
+  schedule::shift_context(&tokens, shift_keep_);
+  held_.erase(std::ranges::mismatch(held_, std::span(tokens).first(tokens.size() - 1)).in1, held_.end());
+  return prefill(tokens);
+}
+
+// The logits of the token are row 0, those of the guesses follow.
+Status Generator::step(int32_t token, std::span<const int32_t> guesses) {
+  if (shift_keep_ >= 0 && static_cast<int64_t>(held_.size()) == model_.context_tokens()) return shift(token);
+  const size_t first = held_.size(), n = 1 + guesses.size();
   held_.push_back(token);
-  return Status::ok();
+  held_.insert(held_.end(), guesses.begin(), guesses.end());
+  std::vector<int32_t> positions(n), rows(n);
+  std::iota(positions.begin(), positions.end(), static_cast<int32_t>(first));
+  std::iota(rows.begin(), rows.end(), 0);
+  const std::vector<int32_t> sequences(n, sequence_);
+  const std::vector<const runtime::Adapter*> adapters(adapter_ ? n : 0, adapter_.get());
+  const Status status = model_.step({std::span(held_).subspan(first), positions, sequences, rows, adapters});
+  if (!status.is_ok()) held_.resize(first);
+  return status;
+}
+
+// What the draft thinks comes next, as far as there is room.
+std::vector<int32_t> Generator::guess(const Answer& answer) {
+  std::vector<int32_t> guesses;
+  const int64_t room = model_.context_tokens() - static_cast<int64_t>(held_.size()) - 1;
+  const int64_t most = std::min<int64_t>({draft_tokens_, model_.max_outputs() - 1, room});
+  if (draft_ == nullptr || most < 1) return guesses;
+  const DraftAsk ask{.answer = static_cast<uint64_t>(sequence_),
+                     .history = answer.history(),
+                     .drawer = &answer.sampler(),
+                     .most = static_cast<int32_t>(most)};
+  std::vector<int32_t>* const out = &guesses;
+  if (!draft_->guess({&ask, 1}, {&out, 1}).is_ok()) guesses.clear();  // a help, no more
+  return guesses;
 }
 
 Result<Generated> Generator::generate(std::span<const int32_t> prompt, const sample::SamplingParams& params,
@@ -102,7 +146,7 @@ Result<Generated> Generator::generate(std::span<const int32_t> prompt, const sam
   }
   result.prefill_ms = ms_since(start_ns);
 
-  Answer answer(std::move(drawer), model_.tokenizer(), prompt, answer_limit(model_, prompt, params));
+  Answer answer(std::move(drawer), model_.tokenizer(), prompt, answer_limit(model_, prompt, params, shift_keep_ >= 0));
   int64_t first_ns = 0;
   bool wanted = true;  // on_piece has not asked to end
   const auto take = [&](const Output& out) {
@@ -111,8 +155,15 @@ Result<Generated> Generator::generate(std::span<const int32_t> prompt, const sam
     if (on_piece && wanted && (out.token >= 0 || !out.text.empty()))
       wanted = on_piece({out.text, out.token, out.token >= 0 ? &out.sample : nullptr});
   };
+  std::vector<int32_t> guesses;  // that ran in the last step
+  size_t right = 0;              // of them, so far
+  const auto drop_wrong = [&] {
+    held_.resize(held_.size() - (guesses.size() - right));
+    guesses.clear();
+    right = 0;
+  };
   while (true) {
-    const Output out = answer.draw(model_.logits(0));
+    const Output out = answer.draw(model_.logits(static_cast<int64_t>(right)));
     if (!out.status.is_ok()) return out.status;
     if (first_ns == 0) {
       first_ns = now_ns();
@@ -124,8 +175,23 @@ Result<Generated> Generator::generate(std::span<const int32_t> prompt, const sam
       take(answer.end(FinishReason::kCancelled));
       break;
     }
-    NEREID_RETURN_IF_ERROR(step(out.token));
+    if (right < guesses.size() && guesses[right] == out.token) {
+      ++right;
+      ++result.accepted_tokens;
+      continue;
+    }
+    drop_wrong();
+    std::vector<int32_t> next = guess(answer);
+    if (const Status s = step(out.token, next); s.code() == StatusCode::kCancelled) {
+      take(answer.end(FinishReason::kCancelled));
+      break;
+    } else if (!s.is_ok()) {
+      return s;
+    }
+    guesses = std::move(next);
+    result.guessed_tokens += std::ssize(guesses);
   }
+  drop_wrong();
   result.decode_ms = ms_since(first_ns);
   result.tokens.assign(answer.tokens().begin(), answer.tokens().end());
   return result;

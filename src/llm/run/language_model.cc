@@ -22,6 +22,7 @@ Result<std::unique_ptr<LanguageModel>> LanguageModel::load(const engine::EngineF
   m->options_ = options;
   m->pool_ = &pool;
   m->info_ = file.info();
+  m->fingerprint_ = file.fingerprint();
   for (auto [name, value, least] : {std::tuple{"context_tokens", options.context_tokens, 0},
                                     {"max_sequences", options.max_sequences, 1},
                                     {"step_tokens", options.step_tokens, 1},
@@ -29,6 +30,9 @@ Result<std::unique_ptr<LanguageModel>> LanguageModel::load(const engine::EngineF
                                     {"cache_tokens", options.cache_tokens, static_cast<int>(kCacheByMemory)}})
     if (value < least || value > INT32_MAX)
       return invalid_argument("{} is {} and should be between {} and {}", name, value, least, INT32_MAX);
+  if (options.page_tokens < 0 || options.page_tokens > 4096 || options.page_tokens % 16 != 0)
+    return invalid_argument("pages of {} tokens were asked for; expected a multiple of 16, at most 4096",
+                            options.page_tokens);
   const std::string engine = "the engine '" + file.path() + "'";
   const Result<const Json*> model = json_object(m->info_, "model");
   if (!model.is_ok()) return invalid_argument("{} describes no language model", engine);
@@ -41,7 +45,9 @@ Result<std::unique_ptr<LanguageModel>> LanguageModel::load(const engine::EngineF
     return invalid_argument("a context of {} tokens was asked for, but the model is made for at most {}",
                             m->context_tokens_, own_context);
 
-  NEREID_TRY(m->program_, runtime::Program::load(file, options.isa, pool));
+  NEREID_TRY(m->program_, runtime::Program::load(file, options.isa, pool, [&](const graph::Graph& graph) {
+               return cache_types(graph, options.kv_types, options.page_tokens);
+             }));
   NEREID_TRY(const ModelInterface interface, check_interface(m->program_->graph()).with(engine));
   if (interface.vocab != m->vocab_)
     return invalid_argument("{} says that it has {} tokens, but its graph has {}", engine, m->vocab_, interface.vocab);
@@ -145,6 +151,36 @@ void LanguageModel::copy_page(int32_t from, int32_t to) {
     std::memcpy(layer.data() + static_cast<size_t>(to) * bytes, layer.data() + static_cast<size_t>(from) * bytes,
                 bytes);
   }
+}
+
+int64_t LanguageModel::page_bytes() const {
+  int64_t bytes = 0;
+  for (const Buffer& layer : cache_) bytes += static_cast<int64_t>(layer.size()) / pages_;
+  return bytes;
+}
+
+void LanguageModel::read_page(int32_t page, std::span<std::byte> dst) const {
+  NEREID_CHECK(page >= 0 && page < pages_ && static_cast<int64_t>(dst.size()) == page_bytes());
+  for (const Buffer& layer : cache_) {
+    const size_t bytes = layer.size() / static_cast<size_t>(pages_);
+    std::memcpy(dst.data(), layer.data() + static_cast<size_t>(page) * bytes, bytes);
+    dst = dst.subspan(bytes);
+  }
+}
+
+void LanguageModel::write_page(int32_t page, std::span<const std::byte> src) {
+  NEREID_CHECK(page >= 0 && page < pages_ && static_cast<int64_t>(src.size()) == page_bytes());
+  for (const Buffer& layer : cache_) {
+    const size_t bytes = layer.size() / static_cast<size_t>(pages_);
+    std::memcpy(layer.data() + static_cast<size_t>(page) * bytes, src.data(), bytes);
+    src = src.subspan(bytes);
+  }
+}
+
+std::span<const int32_t> LanguageModel::pages_of(int32_t sequence) const {
+  NEREID_CHECK(sequence >= 0 && sequence < options_.max_sequences);
+  return {page_table_ + sequence * pages_per_sequence_,
+          static_cast<size_t>(page_counts_[static_cast<size_t>(sequence)])};
 }
 
 Status LanguageModel::check(const StepInput& in) const {

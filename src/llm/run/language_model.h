@@ -15,6 +15,7 @@
 #include "compile/open_adapter.h"
 #include "engine/engine_file.h"
 #include "llm/chat/chat_template.h"
+#include "llm/run/kv_types.h"
 #include "llm/run/sampler_maker.h"
 #include "llm/token/tokenizer.h"
 #include "runtime/context.h"
@@ -31,6 +32,8 @@ struct LoadOptions {
   // pages for good. Else pages belong to nobody until set_pages() gives them. kCacheByMemory: what max_sequences of a
   // usual length need, and at most a quarter of the memory there is. Memory is taken when a page is first written.
   int64_t cache_tokens = 0;
+  KvTypes kv_types;         // of the cache; the engine's by default
+  int64_t page_tokens = 0;  // of a page of the cache, a multiple of 16; 0: the engine's
 };
 inline constexpr int64_t kCacheByMemory = -1;
 
@@ -66,6 +69,7 @@ class LanguageModel {
   int64_t page_tokens() const { return page_tokens_; }
   int64_t pages() const { return pages_; }
   const Json& info() const { return info_; }
+  uint64_t fingerprint() const { return fingerprint_; }  // of weights, graph and tokenizer
 
   // Runs one step; logits of row i of output_rows are logits(i), `vocab` long, valid until the next step.
   // kInvalidArgument: a token outside the vocabulary, a position past the context, too many tokens or outputs.
@@ -83,10 +87,18 @@ class LanguageModel {
   Status set_pages(int32_t sequence, int64_t first, std::span<const int32_t> pages);
   // What a page holds, in all layers, also to another; both below pages() (checked).
   void copy_page(int32_t from, int32_t to);
+  // The same to and from memory of page_bytes(), layer after layer.
+  int64_t page_bytes() const;
+  void read_page(int32_t page, std::span<std::byte> dst) const;
+  void write_page(int32_t page, std::span<const std::byte> src);
+  // Those that the sequence has, from its beginning.
+  std::span<const int32_t> pages_of(int32_t sequence) const;
 
   // Bytes that one generated token has to read: all weights once, embedding rows aside; plus the cache at `position`.
   double bytes_per_token(int64_t position) const;
   int64_t cache_bytes_per_token() const { return cache_bytes_per_token_; }
+  std::string cache_type() const { return cache_type_name(program_->graph()); }
+  uint64_t cache_layout() const { return llm::cache_layout(program_->graph()); }
   int64_t weights_bytes() const { return program_->weights_bytes(); }
   const kernels::IsaKernels& kernels() const { return program_->kernels(); }
   runtime::Context& context() { return *context_; }
@@ -103,6 +115,7 @@ class LanguageModel {
   LoadOptions options_;
   ThreadPool* pool_ = nullptr;
   Json info_;
+  uint64_t fingerprint_ = 0;
   std::shared_ptr<const runtime::Program> program_;
   std::vector<Buffer> cache_;         // one for the keys and one for the values of each layer, all of equal pages
   std::vector<int64_t> page_counts_;  // by sequence, from its beginning

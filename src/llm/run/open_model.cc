@@ -29,12 +29,22 @@ Status check_context(const Json& info, int64_t context) {
   return Status::ok();
 }
 
+Status check_layers(const Json& info, const KvTypes& types) {
+  const Result<const Json*> model = json_object(info, "model");
+  const Result<int64_t> layers = model.is_ok() ? json_int(**model, "layers") : model.status();
+  if (layers.is_ok() && types.last_layer() >= *layers)
+    return invalid_argument("--kv-cache-dtype names layer {}, but the model's layers are 0 to {}", types.last_layer(),
+                            *layers - 1);
+  return Status::ok();
+}
+
 }  // namespace
 
 Result<Isa> check_open_options(const OpenOptions& options, std::vector<std::string>* warnings) {
   if (options.threads < 0 || options.threads > kMaxThreads)
     return invalid_argument("--threads must lie between 1 and {}, found {}", kMaxThreads, options.threads);
   if (options.context < 0) return invalid_argument("--context must be a number of tokens, found {}", options.context);
+  NEREID_RETURN_IF_ERROR(KvTypes::parse(options.kv_cache_dtype).status().with("--kv-cache-dtype"));
   return choose_isa(options.isa, warnings);
 }
 
@@ -55,6 +65,8 @@ Result<OpenedModel> open_model(const std::string& path, const OpenOptions& optio
   opened.warnings.insert(opened.warnings.end(), engine.warnings.begin(), engine.warnings.end());
   opened.was_built = engine.was_built;
   if (Status s = check_context(engine.file.info(), options.context); !s.is_ok()) return blame_options(std::move(s));
+  NEREID_TRY(load.kv_types, KvTypes::parse(options.kv_cache_dtype));
+  if (Status s = check_layers(engine.file.info(), load.kv_types); !s.is_ok()) return blame_options(std::move(s));
   load.isa = opened.isa;
   load.context_tokens = options.context;
   NEREID_TRY(opened.model, LanguageModel::load(engine.file, load, *opened.pool));

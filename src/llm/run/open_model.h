@@ -14,11 +14,12 @@
 namespace nereid::llm {
 
 struct OpenOptions {
-  std::string isa;      // the highest instruction set to use, by name; "": the best there is, or $NEREID_ISA
-  int threads = 0;      // 0: all usable CPUs
-  int64_t context = 0;  // longest prompt and answer together; 0: the model's, at most 8192
-  bool strict = false;  // a reference fallback is an error
-  bool exact = false;   // no rounding of activations (compile/build_engine.h)
+  std::string isa;             // the highest instruction set to use, by name; "": the best there is, or $NEREID_ISA
+  int threads = 0;             // 0: all usable CPUs
+  int64_t context = 0;         // longest prompt and answer together; 0: the model's, at most 8192
+  bool strict = false;         // a reference fallback is an error
+  std::string kv_cache_dtype;  // of keys and values, as KvTypes::parse reads it; "": the engine's
+  bool exact = false;          // no rounding of activations (compile/build_engine.h)
 };
 
 struct OpenedModel {

@@ -32,6 +32,12 @@ Status check(const LanguageModel& model, const ExecutorOptions& o) {
   return Status::ok();
 }
 
+// None where nothing is found again.
+int32_t host_pages(const LanguageModel& model, const ExecutorOptions& o) {
+  const int64_t pages = o.reuse_prefixes ? o.host_memory_bytes / std::max<int64_t>(model.page_bytes(), 1) : 0;
+  return static_cast<int32_t>(std::clamp<int64_t>(pages, 0, INT32_MAX / 2));
+}
+
 }  // namespace
 
 LoadOptions load_options(const ExecutorOptions& options) {
@@ -39,7 +45,8 @@ LoadOptions load_options(const ExecutorOptions& options) {
   return {.max_sequences = options.max_sequences,
           .step_tokens = options.step_tokens,
           .max_outputs = std::clamp<int64_t>(options.max_sequences, kRows, std::max(kRows, options.step_tokens)),
-          .cache_tokens = options.cache_tokens > 0 ? options.cache_tokens : kCacheByMemory};
+          .cache_tokens = options.cache_tokens > 0 ? options.cache_tokens : kCacheByMemory,
+          .page_tokens = options.page_tokens};
 }
 
 Result<std::unique_ptr<StepLoop>> StepLoop::make(LanguageModel& model, const ExecutorOptions& options) {
@@ -54,14 +61,23 @@ Result<std::unique_ptr<StepLoop>> StepLoop::make(LanguageModel& model, const Exe
   const kv::CacheOptions cache{.pages = static_cast<int32_t>(model.pages()),
                                .page_tokens = static_cast<int32_t>(model.page_tokens()),
                                .sequences = static_cast<int32_t>(options.max_sequences),
+                               .host_pages = host_pages(model, options),
                                .reuse = options.reuse_prefixes};
   NEREID_TRY(std::unique_ptr<schedule::Scheduler> scheduler, schedule::Scheduler::make(scheduling, cache));
   std::unique_ptr<StepLoop> loop(new StepLoop(model, std::move(scheduler)));
+  if (cache.host_pages > 0) {
+    NEREID_TRY(loop->host_, HostPages::make(options.host_folder, cache.host_pages, model.page_bytes()));
+    loop->page_.resize(static_cast<size_t>(model.page_bytes()));
+  }
   if (!options.trace_path.empty()) {
     // A place where nothing can be written is told now, not when all is done.
     NEREID_TRY(AtomicFile file, AtomicFile::create(options.trace_path).with("the trace of the scheduler"));
     loop->trace_file_.emplace(std::move(file));
     loop->trace_ = std::make_unique<schedule::TraceWriter>();
+  }
+  if (options.draft) {
+    loop->draft_tokens_ = std::max(options.draft_tokens, 1);
+    NEREID_TRY(loop->draft_, DraftModel::make(*options.draft, model, {.answers = options.draft->max_sequences()}));
   }
   loop->makes_masks_beside_ = model.pool().size() < usable_cpus();
   return loop;
@@ -89,6 +105,10 @@ void StepLoop::add(std::unique_ptr<ActiveRequest> request) {
                               .key = r.adapter ? r.adapter->key : std::string(),
                               .reuse_prefix = !r.request.prompt_logprobs,
                               .retention = {}};
+  if (r.request.shift_keep >= 0) {
+    wanted.shift_at = static_cast<int32_t>(std::min(longest_sequence(), model_.context_tokens()));
+    wanted.shift_keep = r.request.shift_keep;
+  }
   if (const Status s = scheduler_->add(std::move(wanted), now_us()); !s.is_ok())
     return end_answers(r, FinishReason::kCancelled, s);
   if (trace_) trace_->added({r.id.v}, now_us());
@@ -250,12 +270,27 @@ Status StepLoop::write_trace() {
   return trace_file_->commit();
 }
 
-Status StepLoop::lay_out(const schedule::Step& step) {
-  for (const kv::Move& move : step.moves) {
-    if (move.kind != kv::MoveKind::kCopy)
-      return internal("pages were to be moved to host memory, of which there is none");
+Status StepLoop::carry_out(const kv::Move& move) {
+  if (move.kind == kv::MoveKind::kCopy) {
     model_.copy_page(move.src, move.dst);
+    return Status::ok();
   }
+  if (!host_) return internal("pages were to be moved to host memory, of which there is none");
+  if (move.kind == kv::MoveKind::kOffload) {
+    model_.read_page(move.src, page_);
+    return host_->write(move.dst, page_);
+  }
+  NEREID_RETURN_IF_ERROR(host_->read(move.src, page_));
+  model_.write_page(move.dst, page_);
+  return Status::ok();
+}
+
+Status StepLoop::lay_out(const schedule::Step& step) {
+  for (const kv::Move& move : step.moves)
+    if (Status s = carry_out(move); !s.is_ok()) {
+      is_page_lost_ = true;
+      return s;
+    }
   for (const schedule::Run& run : step.runs) {
     const std::span<const int32_t> table = scheduler_->cache().table(run.sequence);
     NEREID_RETURN_IF_ERROR(
@@ -383,7 +418,7 @@ void StepLoop::draw(Answer& answer, const Use& use, bool is_shared, Drawn* drawn
   }
   const sample::SamplingParams& params = answer.params();
   const int64_t most = std::min<int64_t>(params.draft_tokens, model_.max_outputs() - 1);
-  if (most > 0)
+  if (most > 0 && !draft_)
     sample::look_up_draft(answer.history(), {.tokens = static_cast<int32_t>(most), .ngram = params.draft_ngram},
                           &drawn->drafts);
 }
@@ -401,8 +436,32 @@ void StepLoop::take_beams(const Beams& beams) {
   }
 }
 
+// Asks the draft about all answers that go on, unless they are so many that a step's rows cost more than they bring.
+void StepLoop::guess() {
+  constexpr size_t kMostGuessed = 8;
+  if (!draft_) return;
+  std::vector<DraftAsk> asks;
+  std::vector<std::vector<int32_t>*> guesses;
+  for (Drawn& drawn : drawn_) {
+    if (!drawn.request || drawn.request->beams || drawn.outputs.empty() || drawn.outputs.back().is_last) continue;
+    const int32_t choice = drawn.outputs.back().choice;
+    const Answer& answer = drawn.request->answers[static_cast<size_t>(choice)];
+    const int64_t wanted = std::max(answer.params().draft_tokens, draft_tokens_);
+    asks.push_back({.answer = (drawn.request->id.v << 12) + static_cast<uint64_t>(choice),
+                    .history = answer.history(),
+                    .drawer = &answer.sampler(),
+                    .most = static_cast<int32_t>(std::min(wanted, model_.max_outputs() - 1))});
+    guesses.push_back(&drawn.drafts);
+  }
+  if (asks.size() > kMostGuessed) return;
+  // Guesses are a help, no more: answers go on without them.
+  if (!draft_->guess(asks, guesses).is_ok())
+    for (std::vector<int32_t>* guess : guesses) guess->clear();
+}
+
 void StepLoop::report() {
   for (const Beams& beams : beams_) take_beams(beams);
+  guess();
   outcomes_.clear();
   for (const Drawn& drawn : drawn_)
     outcomes_.push_back({.tokens = drawn.tokens,
@@ -425,10 +484,20 @@ void StepLoop::fail(const schedule::Step& step, const Status& status) {
   std::vector<schedule::RequestId> ids;
   for (const schedule::Run& run : step.runs) ids.push_back(run.request);
   scheduler_->undo();
+  if (is_page_lost_) return fail_all(status);
   for (schedule::RequestId id : ids) {
     if (ActiveRequest* request = find(id)) end_answers(*request, FinishReason::kCancelled, status);
     scheduler_->cancel(id);
   }
+}
+
+// Nobody knows who would read the page that was lost: everything ends, and nothing is found again.
+void StepLoop::fail_all(const Status& status) {
+  for (const auto& [id, request] : requests_) end_answers(*request, FinishReason::kCancelled, status);
+  scheduler_->cancel_all();
+  (void)scheduler_->plan(now_us());  // they give their pages back
+  scheduler_->cache().forget_all();
+  is_page_lost_ = false;
 }
 
 ExecutorStats StepLoop::stats() const {
@@ -440,6 +509,8 @@ ExecutorStats StepLoop::stats() const {
   stats.pages = c.pages;
   stats.pages_used = c.used;
   stats.pages_cached = c.cached;
+  stats.pages_offloaded = c.offloaded_pages;
+  stats.pages_restored = c.restored_pages;
   stats.steps = s.steps;
   stats.prompt_tokens = s.prompt_tokens;
   stats.reused_tokens = s.reused_tokens;

@@ -13,7 +13,9 @@
 
 #include "base/atomic_file.h"
 #include "llm/run/active_request.h"
+#include "llm/run/draft_model.h"
 #include "llm/run/executor.h"
+#include "llm/run/host_pages.h"
 #include "llm/run/mask_maker.h"
 #include "llm/schedule/scheduler.h"
 #include "llm/schedule/trace.h"
@@ -79,6 +81,8 @@ class StepLoop {
   void count_end(const ActiveRequest& request, const Output& last);
   void take_ended(const schedule::Step& step);
   Status lay_out(const schedule::Step& step);
+  Status carry_out(const kv::Move& move);
+  void fail_all(const Status& status);
   Status run(const schedule::Step& step);
   Status run_tokens(const schedule::Run& run, ActiveRequest& request, size_t outcome);
   Status flush();
@@ -87,12 +91,16 @@ class StepLoop {
   void apply(const Use& use);
   void draw(Answer& answer, const Use& use, bool is_shared, Drawn* drawn);
   void fail(const schedule::Step& step, const Status& status);
+  void guess();
   void report();
   void take_beams(const Beams& beams);
   void forget_retired();
 
   LanguageModel& model_;
   std::unique_ptr<schedule::Scheduler> scheduler_;
+  std::unique_ptr<HostPages> host_;  // none: pages that have to leave the cache are dropped
+  std::vector<std::byte> page_;      // on its way
+  bool is_page_lost_ = false;        // the accounts say that a page is there which is not
   std::unordered_map<uint64_t, std::unique_ptr<ActiveRequest>> requests_;
   std::vector<std::pair<ActiveRequest*, Output>> queued_;  // to be told
   std::vector<uint64_t> ended_;                            // once that is done
@@ -100,9 +108,11 @@ class StepLoop {
   IterationStats iteration_;
   std::unique_ptr<schedule::TraceWriter> trace_;  // if one was asked for
   std::optional<AtomicFile> trace_file_;          // where it goes
+  std::unique_ptr<DraftModel> draft_;             // none: guesses are looked up
+  int32_t draft_tokens_ = 0;
   MaskMaker mask_maker_;
   bool makes_masks_beside_ = false;  // a CPU is left for it
-  std::vector<AdapterPtr> retired_;                        // unloaded, but perhaps still in use
+  std::vector<AdapterPtr> retired_;  // unloaded, but perhaps still in use
 
   // Of the step at hand; all keep their memory.
   std::vector<int32_t> tokens_, positions_, sequences_, rows_;
