@@ -2,6 +2,9 @@
 #include "server/protocol/openai/endpoints/chat_prompt.h"
 
 #include <algorithm>
+#include <span>
+
+#include "server/protocol/openai/thought_form.h"
 
 namespace nereid::server::openai {
 namespace {
@@ -26,6 +29,26 @@ void check_context(const ModelCard& card, ChatRequest* request, size_t prompt, F
     most = static_cast<int32_t>(card.context_tokens - tokens);
 }
 
+bool has_begun_thoughts(const TextModel& model, const ThoughtFormat& format, std::span<const int32_t> prompt) {
+  constexpr size_t kTail = 32;  // tokens: more than a mark and line ends are
+  const Result<std::string> end = model.detokenize(prompt.last(std::min(prompt.size(), kTail)));
+  return end.is_ok() && ends_in_thought(format, *end);
+}
+
+// A form that was asked for holds what comes after the thoughts that the prompt has begun. Where their end is a special
+// token, which no grammar can write, the prompt ends them.
+void put_form_behind_thoughts(const TextModel& model, TextRequest* request) {
+  const ThoughtFormat* format = find_thought_format(model.card().thought_format);
+  sample::GrammarSpec& form = request->params.grammar;
+  if (!format || !binds_whole_answer(form) || !has_begun_thoughts(model, *format, request->prompt)) return;
+  if (model.tokenize(format->end, false, true) == model.tokenize(format->end, false, false)) {
+    form = form_after_thoughts(form, *format);
+    return;
+  }
+  const std::vector<int32_t> end = model.tokenize(std::string(format->end) + "\n\n", false, true);
+  request->prompt.insert(request->prompt.end(), end.begin(), end.end());
+}
+
 }  // namespace
 
 ToolUse tool_use(const ModelCard& card) {
@@ -35,15 +58,10 @@ ToolUse tool_use(const ModelCard& card) {
 
 ThoughtOptions thought_options(const TextModel& model, const ChatRequest& request, const TextRequest& prompt) {
   ThoughtOptions options{.format = find_thought_format(model.card().thought_format)};
-  const sample::GrammarKind form = prompt.params.grammar.kind;
-  const bool is_bound = form != sample::GrammarKind::kNone && form != sample::GrammarKind::kStructuralTag;
-  if (request.thoughts == ThoughtUse::kInline || is_bound) options.format = nullptr;
+  if (request.thoughts == ThoughtUse::kInline || binds_whole_answer(prompt.params.grammar)) options.format = nullptr;
   if (!options.format) return options;
   options.is_dropped = request.thoughts == ThoughtUse::kDropped;
-  constexpr size_t kTail = 32;  // tokens: more than a mark and line ends are
-  const std::span<const int32_t> all = prompt.prompt;
-  const Result<std::string> end = model.detokenize(all.last(std::min(all.size(), kTail)));
-  options.is_inside = end.is_ok() && ends_in_thought(*options.format, *end);
+  options.is_inside = has_begun_thoughts(model, *options.format, prompt.prompt);
   return options;
 }
 
@@ -109,6 +127,7 @@ TextRequest chat_request(const Service& service, const FoundModel& found, ChatRe
     }
   }
   one.params = common.params;
+  put_form_behind_thoughts(*found.model, &one);
   return one;
 }
 

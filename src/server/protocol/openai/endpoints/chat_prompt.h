@@ -18,8 +18,8 @@ struct ToolUse {
 };
 ToolUse tool_use(const ModelCard& card);
 
-// Where the answer's thoughts begin and how they are told. `prompt`: whether it has begun them. A form that was asked
-// for binds an answer from its first token: there are none then.
+// Where the answer's thoughts begin and how they are told. `prompt`: whether it has begun them. A form that binds the
+// answer from its first token on leaves no room for any.
 ThoughtOptions thought_options(const TextModel& model, const ChatRequest& request, const TextRequest& prompt);
 // The special tokens that stand for the marks of tools (nullptr: there are none) and of thoughts.
 Markers answer_markers(const TextModel& model, const ToolFormat* format, const ThoughtOptions& thoughts);

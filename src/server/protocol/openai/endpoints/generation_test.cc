@@ -13,6 +13,7 @@
 namespace nereid::server::openai {
 namespace {
 
+using ::testing::EndsWith;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
@@ -162,6 +163,37 @@ TEST(Generation, a_response_has_an_item_for_thoughts) {
   const std::string events = thinks(kThinks, R"(,"stream":true)", "/v1/responses");
   EXPECT_THAT(events, HasSubstr("event: response.reasoning_text.delta\n"));
   EXPECT_THAT(events, HasSubstr("event: response.reasoning_text.done\n"));
+}
+
+// A chat whose prompt ends with the mark that begins thoughts, to be answered in JSON.
+std::pair<TextRequest, std::string> asked_in_thought(const TestTextModelOptions& options, std::string_view say) {
+  const auto model = std::make_shared<TestTextModel>(options);
+  const auto responder =
+      ask(model, "POST", "/v1/chat/completions",
+          fmt::format(R"({{"messages":[{{"role":"user","content":"say{{{}}} <think>"}}],)"
+                      R"("add_generation_prompt":false,"response_format":{{"type":"json_object"}}}})",
+                      say));
+  EXPECT_THAT(responder->response().body, HasSubstr(R"("content":"{}")"));
+  TextRequest asked = model->last();
+  std::string prompt = *model->detokenize(asked.prompt);
+  return {std::move(asked), std::move(prompt)};
+}
+
+TEST(Generation, a_form_comes_after_the_thoughts_that_the_prompt_has_begun) {
+  TestTextModelOptions options;
+  options.card.thought_format = "think";
+  const auto [asked, prompt] = asked_in_thought(options, "hm</think>{}");
+  EXPECT_EQ(asked.params.grammar.kind, sample::GrammarKind::kStructuralTag);
+  EXPECT_THAT(asked.params.grammar.text, HasSubstr(R"("end":"</think>")"));
+}
+
+TEST(Generation, a_prompt_ends_thoughts_itself_where_no_grammar_could) {
+  TestTextModelOptions options;
+  options.card.thought_format = "think";
+  options.special.push_back("</think>");
+  const auto [asked, prompt] = asked_in_thought(options, "{}");
+  EXPECT_EQ(asked.params.grammar.kind, sample::GrammarKind::kJson);
+  EXPECT_THAT(prompt, EndsWith("<think>\n</think>\n\n"));
 }
 
 TEST(Generation, what_the_client_wants_in_a_form_has_no_thoughts) {
