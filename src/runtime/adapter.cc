@@ -83,6 +83,7 @@ Result<std::shared_ptr<const Adapter>> Adapter::make(const graph::Graph& graph,
     adapter->memory_.push_back(std::move(down));
     adapter->memory_.push_back(std::move(up));
   }
+  for (auto& [weight, parts] : adapter->parts_) std::ranges::stable_sort(parts, {}, &kernels::LowRankPart::first_tile);
   return std::shared_ptr<const Adapter>(std::move(adapter));
 }
 

@@ -38,7 +38,7 @@ class Adapter {
   // another element type; kExhausted.
   static Result<std::shared_ptr<const Adapter>> make(const graph::Graph& graph, std::span<const LowRankSource> sources);
 
-  // Of a weight; empty for one that it leaves alone.
+  // Of a weight, by their first tiles; empty for one that it leaves alone.
   std::span<const kernels::LowRankPart> parts(graph::ValueId weight) const;
   std::vector<graph::ValueId> weights() const;
   int64_t bytes() const;

@@ -35,7 +35,7 @@ struct LowRankPart {
 struct LowRankGroup {
   const int32_t* tokens = nullptr;  // [count] rows of x, none twice
   int64_t count = 0;
-  const LowRankPart* parts = nullptr;
+  const LowRankPart* parts = nullptr;  // by first tile
   int64_t part_count = 0;
 };
 

@@ -140,9 +140,9 @@ void normalise(const Inputs& in, int64_t begin, int64_t end) {
   }
 }
 
-// N tiles of a part against M tokens, added to what is in the addends.
+// N tiles of a part against M tokens: added to what is in the addends, or put there.
 template <Codes C, int N, int M>
-void up_block(const Inputs& in, const LowRankPart& part, int64_t at, int64_t tile, int64_t token) {
+void up_block(const Inputs& in, const LowRankPart& part, int64_t at, int64_t tile, int64_t token, bool is_first) {
   const int64_t width = in.p.matrices * in.p.tiles * kTileRows;
   const int64_t tile_bytes = (part.rank * kTileRows * kBytes<C> + 63) / 64 * 64;
   Rows rows;
@@ -153,37 +153,59 @@ void up_block(const Inputs& in, const LowRankPart& part, int64_t at, int64_t til
   unrolled<N>([&]<int n>() {
     unrolled<M>([&]<int m>() {
       float* y = in.p.addend + (token + m) * width + (tile + n) * kTileRows;
-      simd::store(y, simd::add(simd::load(y), acc[n][m]));
+      simd::store(y, is_first ? acc[n][m] : simd::add(simd::load(y), acc[n][m]));
     });
   });
 }
 
 template <Codes C>
 void up_tiles(const Inputs& in, const LowRankGroup& group, int64_t first, const LowRankPart& part, int64_t at,
-              int64_t begin, int64_t end) {
+              int64_t begin, int64_t end, bool is_first) {
   constexpr int M = simd::kTileTokens >= 16 ? 8 : 4;
   int64_t t = first;
   const int64_t last = first + group.count;
   for (; t + M <= last; t += M)
-    for (int64_t tile = begin; tile < end; ++tile) up_block<C, 1, M>(in, part, at, tile, t);
+    for (int64_t tile = begin; tile < end; ++tile) up_block<C, 1, M>(in, part, at, tile, t, is_first);
   for (; t < last; ++t) {
     int64_t tile = begin;
-    for (; tile + 4 <= end; tile += 4) up_block<C, 4, 1>(in, part, at, tile, t);
-    for (; tile < end; ++tile) up_block<C, 1, 1>(in, part, at, tile, t);
+    for (; tile + 4 <= end; tile += 4) up_block<C, 4, 1>(in, part, at, tile, t, is_first);
+    for (; tile < end; ++tile) up_block<C, 1, 1>(in, part, at, tile, t, is_first);
   }
 }
 
-// The addends of tiles [begin, end), of one matrix.
+void zero_tiles(const Inputs& in, const LowRankGroup& group, int64_t first, int64_t begin, int64_t end) {
+  const int64_t width = in.p.matrices * in.p.tiles * kTileRows;
+  for (int64_t t = first; t < first + group.count; ++t)
+    for (int64_t tile = begin; tile < end; ++tile)
+      simd::store(in.p.addend + t * width + tile * kTileRows, simd::zero());
+}
+
+int64_t within(int64_t value, int64_t low, int64_t high) {
+  return value < low ? low : value > high ? high : value;
+}
+
+// The addends of tiles [begin, end), of one matrix. Parts come by their first tile: those before `done` have something.
 void run_up(const Inputs& in, int64_t begin, int64_t end) {
-  const LowRankParams& p = in.p;
-  const int64_t width = p.matrices * p.tiles * kTileRows;
-  for (int64_t t = 0; t < p.tokens; ++t)
-    for (int64_t tile = begin; tile < end; ++tile) simd::store(p.addend + t * width + tile * kTileRows, simd::zero());
-  over_parts(p, [&](const LowRankGroup& group, int64_t first, const LowRankPart& part, int64_t at) {
-    const int64_t from = part.first_tile > begin ? part.first_tile : begin;
-    const int64_t to = part.first_tile + part.tiles < end ? part.first_tile + part.tiles : end;
-    if (from < to) by_codes(part.codes, [&]<Codes C>() { up_tiles<C>(in, group, first, part, at, from, to); });
-  });
+  int64_t first = 0;
+  for (int64_t g = 0; g < in.p.group_count; ++g) {
+    const LowRankGroup& group = in.p.groups[g];
+    int64_t at = 0, done = begin;
+    for (int64_t i = 0; i < group.part_count; ++i) {
+      const LowRankPart& part = group.parts[i];
+      const int64_t from = within(part.first_tile, begin, end);
+      const int64_t to = within(part.first_tile + part.tiles, begin, end);
+      const int64_t shared = within(done, from, to);
+      if (from > done) zero_tiles(in, group, first, done, from);
+      by_codes(part.codes, [&]<Codes C>() {
+        up_tiles<C>(in, group, first, part, at, from, shared, false);
+        up_tiles<C>(in, group, first, part, at, shared, to, true);
+      });
+      at += part.rank;
+      if (to > done) done = to;
+    }
+    zero_tiles(in, group, first, done, end);
+    first += group.count;
+  }
 }
 
 }  // namespace
