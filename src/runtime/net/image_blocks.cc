@@ -11,6 +11,14 @@ namespace {
 constexpr int64_t kCacheBytes = 1 << 20;  // of a worker's L2 cache, for the images of a layer
 constexpr size_t kFewestNodes = 3;
 constexpr int64_t kMostBlocks = 64;
+// Bytes of weights that may come anew for every byte of an image: they are fetched while others are multiplied, as long
+// as they are not many more.
+constexpr int64_t kWeights = 3;
+
+// Images of nodes that move at most so much of one.
+int64_t images_that_fit(int64_t image_bytes, int workers) {
+  return std::max<int64_t>(1, workers * kCacheBytes / std::max<int64_t>(1, image_bytes));
+}
 
 }  // namespace
 
@@ -18,14 +26,14 @@ std::vector<ImageBlocks> image_blocks(std::span<const ImageNode> nodes, int work
   std::vector<ImageBlocks> out;
   for (size_t i = 0; i < nodes.size();) {
     const int64_t images = nodes[i].images;
-    int64_t most = 0;
+    int64_t fit = images;
     size_t end = i;
-    for (; images > 1 && end < nodes.size(); ++end) {
-      const ImageNode& n = nodes[end];
-      if (n.images != images || n.weight_bytes > n.image_bytes) break;
-      most = std::max(most, n.image_bytes);
+    for (; images > 1 && end < nodes.size() && nodes[end].images == images; ++end) {
+      const int64_t fewer = std::min(fit, images_that_fit(nodes[end].image_bytes, workers));
+      const auto pays = [&](const ImageNode& n) { return n.weight_bytes <= kWeights * fewer * n.image_bytes; };
+      if (!std::ranges::all_of(nodes.subspan(i, end + 1 - i), pays)) break;
+      fit = fewer;
     }
-    const int64_t fit = std::max<int64_t>(1, workers * kCacheBytes / std::max<int64_t>(1, most));
     const int64_t block = std::max(fit, (images + kMostBlocks - 1) / kMostBlocks);
     if (end - i >= kFewestNodes && block < images) out.push_back({i, end, images, block});
     i = std::max(end, i + 1);

@@ -4,8 +4,8 @@
 // few images alone, the same for all of them.
 //
 // ResNet-50 in int8, batch 16, one thread of AVX-512: its first layers took a third longer for an image than at batch
-// 1, waiting for memory. Layers with more weights than they move of an image gain nothing: their weights would have to
-// come again for every image.
+// 1, waiting for memory. Layers with many more weights than they move of a few images gain nothing: their weights would
+// have to come again for all of these.
 #pragma once
 
 #include <cstdint>

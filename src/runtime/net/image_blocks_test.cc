@@ -31,6 +31,18 @@ TEST(ImageBlocks, take_layers_that_move_more_than_they_weigh) {
   EXPECT_EQ(blocks[0].block, 1);
 }
 
+// A stretch whose images are smaller takes more of them, and with them more weights.
+TEST(ImageBlocks, begin_anew_where_more_images_fit) {
+  std::vector<ImageNode> nodes(3, {.images = 16, .image_bytes = 900 * kKib, .weight_bytes = 0});
+  nodes.resize(6, {.images = 16, .image_bytes = 120 * kKib, .weight_bytes = 600 * kKib});
+  const auto blocks = image_blocks(nodes, 1);
+  ASSERT_EQ(blocks.size(), 2U);
+  EXPECT_EQ(blocks[0].end, 3U);
+  EXPECT_EQ(blocks[0].block, 1);
+  EXPECT_EQ(blocks[1].end, 6U);
+  EXPECT_EQ(blocks[1].block, 8);
+}
+
 TEST(ImageBlocks, hold_more_images_of_more_workers) {
   const std::vector<ImageNode> nodes(4, {.images = 16, .image_bytes = 900 * kKib, .weight_bytes = 0});
   ASSERT_EQ(image_blocks(nodes, 8).size(), 1U);

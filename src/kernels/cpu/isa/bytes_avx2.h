@@ -69,6 +69,10 @@ inline Bytes gather_u8(I32 a, I32 b, I32 c, I32 d) {
   return {_mm256_packus_epi16(_mm256_packs_epi32(a.lo, b.lo), _mm256_packs_epi32(c.lo, d.lo)),
           _mm256_packus_epi16(_mm256_packs_epi32(a.hi, b.hi), _mm256_packs_epi32(c.hi, d.hi))};
 }
+inline Bytes gather_u8(I32 a, I32 b, I32 c, I32 d, int zero) {
+  const I32 z = iset1(zero);
+  return gather_u8(iadd(a, z), iadd(b, z), iadd(c, z), iadd(d, z));
+}
 inline Bytes gather_s8(I32 a, I32 b, I32 c, I32 d) {
   return {_mm256_packs_epi16(_mm256_packs_epi32(a.lo, b.lo), _mm256_packs_epi32(c.lo, d.lo)),
           _mm256_packs_epi16(_mm256_packs_epi32(a.hi, b.hi), _mm256_packs_epi32(c.hi, d.hi))};

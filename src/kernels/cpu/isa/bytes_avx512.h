@@ -48,6 +48,11 @@ inline I32 dot_bytes(I32 sum, Bytes a, const void* p) {
 inline Bytes gather_u8(I32 a, I32 b, I32 c, I32 d) {
   return {_mm512_packus_epi16(_mm512_packs_epi32(a.v, b.v), _mm512_packs_epi32(c.v, d.v))};
 }
+inline Bytes gather_u8(I32 a, I32 b, I32 c, I32 d, int zero) {
+  const __m512i z = _mm512_set1_epi16(static_cast<short>(zero));
+  return {_mm512_packus_epi16(_mm512_adds_epi16(_mm512_packs_epi32(a.v, b.v), z),
+                              _mm512_adds_epi16(_mm512_packs_epi32(c.v, d.v), z))};
+}
 inline Bytes gather_s8(I32 a, I32 b, I32 c, I32 d) {
   return {_mm512_packs_epi16(_mm512_packs_epi32(a.v, b.v), _mm512_packs_epi32(c.v, d.v))};
 }

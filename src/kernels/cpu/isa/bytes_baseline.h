@@ -72,6 +72,10 @@ inline Bytes gather_codes(const I32& a, const I32& b, const I32& c, const I32& d
 inline Bytes gather_u8(const I32& a, const I32& b, const I32& c, const I32& d) {
   return gather_codes(a, b, c, d, 0, 255);
 }
+inline Bytes gather_u8(const I32& a, const I32& b, const I32& c, const I32& d, int zero) {
+  const I32 z = iset1(zero);
+  return gather_u8(iadd(a, z), iadd(b, z), iadd(c, z), iadd(d, z));
+}
 inline Bytes gather_s8(const I32& a, const I32& b, const I32& c, const I32& d) {
   return gather_codes(a, b, c, d, -128, 127);
 }

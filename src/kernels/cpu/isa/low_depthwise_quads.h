@@ -30,7 +30,7 @@ struct Strip {
   const std::byte* weight = nullptr;
   int64_t channel = 0;
   int channels = 0;
-  bool plain = false;
+  bool plain = false, saturates = false;  // saturates: the type of the codes is the only bound
   LowBounds bounds;
   // In the order of interleaved channels: what a sum begins with, and what is done to it.
   alignas(64) int32_t begin[64] = {};
@@ -70,13 +70,20 @@ template <Lanes kLanes>
   using namespace simd;
   const LowEpilogue& e = s.p.epilogue;
   if (s.plain) {
-    I32 v[4];
+    F32 u[4];
     unrolled<4>([&]<int i>() __attribute__((always_inline)) {
-      const F32 u = simd::fma(to_f32(sum[i]), load(s.factor + 16 * i), load(s.shift + 16 * i));
-      v[i] = iadd(to_i32(simd::min(simd::max(u, s.bounds.low), s.bounds.high)), iset1(e.y_zero));
+      u[i] = simd::fma(to_f32(sum[i]), load(s.factor + 16 * i), load(s.shift + 16 * i));
     });
-    const Bytes codes =
-        e.y_type == LowType::kU8 ? gather_u8(v[0], v[1], v[2], v[3]) : gather_s8(v[0], v[1], v[2], v[3]);
+    Bytes codes;
+    if (s.saturates) {
+      codes = gather_u8(to_i32(u[0]), to_i32(u[1]), to_i32(u[2]), to_i32(u[3]), e.y_zero);
+    } else {
+      I32 v[4];
+      unrolled<4>([&]<int i>() __attribute__((always_inline)) {
+        v[i] = iadd(to_i32(simd::min(simd::max(u[i], s.bounds.low), s.bounds.high)), iset1(e.y_zero));
+      });
+      codes = e.y_type == LowType::kU8 ? gather_u8(v[0], v[1], v[2], v[3]) : gather_s8(v[0], v[1], v[2], v[3]);
+    }
     std::byte* y = static_cast<std::byte*>(s.p.y) + row * s.p.y_stride + s.channel;
     if constexpr (kLanes == Lanes::kWhole)
       store_bytes(y, codes);
@@ -89,6 +96,12 @@ template <Lanes kLanes>
   put_slowly(s, sum, row);
 }
 
+// Whether nothing but the type bounds a code: relu and clip may end where the type does.
+inline bool only_saturates(const LowEpilogue& e) {
+  const float high = e.act == Act::kClip ? e.beta * e.y_inverse_scale : 1000.0f;
+  return e.y_type == LowType::kU8 && is_plain(e) && is_bounded_above(e) && e.y_zero >= 0 && e.y_zero <= 255 &&
+         high >= static_cast<float>(255 - e.y_zero);
+}
 // T results of each of R output rows from column ow on, and T more of narrow blocks (then T is 2); row: of y, of the
 // first of them.
 template <int S, int T, int R, Lanes kLanes, bool kFlip>
@@ -98,11 +111,15 @@ template <int S, int T, int R, Lanes kLanes, bool kFlip>
   const ConvShape& shape = s.p.shape;
   constexpr int kAll = kLanes == Lanes::kTwice ? kColumns + 2 * S : kColumns;
   const std::byte* in[kRows][kAll];
-  for (int j = 0; j < kAll; ++j) {
-    const int64_t v = ow * S - shape.pad_left + j;
-    const bool inside = v >= 0 && v < shape.in_w;
-    for (int i = 0; i < kRows; ++i) in[i][j] = inside ? s.rows[i] + v * s.steps[i] : s.outside;
+  const int64_t left = ow * S - shape.pad_left;
+  for (int i = 0; i < kRows; ++i) {
+    const std::byte* at = s.rows[i] + left * s.steps[i];
+    for (int j = 0; j < kAll; ++j, at += s.steps[i]) in[i][j] = at;
   }
+  if (left < 0 || left + kAll > shape.in_w)
+    for (int j = 0; j < kAll; ++j)
+      if (left + j < 0 || left + j >= shape.in_w)
+        for (int i = 0; i < kRows; ++i) in[i][j] = s.outside;
   I32 sum[R][T][4];
   unrolled<4>([&]<int c>() {
     const I32 first = load_i32(s.begin + 16 * c);
@@ -165,54 +182,82 @@ void run_strip(const Strip& s, int64_t row, bool two) {
   return whole ? run_strip<2, 1, kAll, kFlip>(s, row) : run_strip<2, 1, kPart, kFlip>(s, row);
 }
 
+// What 64 channels of all rows have in common.
+void begin_block(Strip& s, int64_t block) {
+  using namespace simd;
+  const LowConvParams& p = s.p;
+  const LowEpilogue& e = p.epilogue;
+  s.channel = 64 * block;
+  s.channels = static_cast<int>(p.shape.in_c - s.channel < 64 ? p.shape.in_c - s.channel : 64);
+  s.weight = p.weight + block * kQuadBlockBytes;
+  const int32_t code = p.x_zero + (p.x_type == LowType::kS8 ? 128 : 0);
+  const auto* sums = reinterpret_cast<const int32_t*>(s.weight);
+  for (int c = 0; c < 64; ++c) s.begin[c] = -code * sums[c];
+  if (e.scale) to_interleaved(e.scale + s.channel, s.channels, s.factor);
+  if (e.bias) to_interleaved(e.bias + s.channel, s.channels, s.shift);
+  F32 factors = simd::zero(), shifts = simd::zero();
+  for (int c = 0; c < 64; c += 16) {
+    if (!e.scale) store(s.factor + c, set1(1.0f));
+    if (!s.plain) continue;
+    const F32 factor = mul(load(s.factor + c), set1(e.y_inverse_scale));
+    const F32 shift = mul(load(s.shift + c), set1(e.y_inverse_scale));
+    store(s.factor + c, factor);
+    store(s.shift + c, shift);
+    factors = simd::max(factors, simd::abs(factor));
+    shifts = simd::max(shifts, simd::abs(shift));
+  }
+  // No sum of nine products (below 2^19) is beyond what to_i32 is exact for then.
+  s.saturates = s.plain && only_saturates(e) && reduce_max(factors) < 1e3f && reduce_max(shifts) < 1e9f;
+}
+// One or two output rows.
+void run_rows(Strip& s, int64_t image, int64_t oh, bool two) {
+  const LowConvParams& p = s.p;
+  const ConvShape& shape = p.shape;
+  for (int r = 0; r < (two ? 4 : 3); ++r) {
+    const int64_t h = oh * shape.stride_h - shape.pad_top + r;
+    const bool inside = h >= 0 && h < shape.in_h;
+    s.steps[r] = inside ? p.x_stride : 0;
+    s.rows[r] =
+        inside ? static_cast<const std::byte*>(p.x) + (image * shape.in_h + h) * shape.in_w * p.x_stride + s.channel
+               : s.outside;
+  }
+  const int64_t row = (image * shape.out_h + oh) * shape.out_w;
+  p.x_type == LowType::kS8 ? run_strip<true>(s, row, two) : run_strip<false>(s, row, two);
+  if (const LowEpilogue& e = p.epilogue; e.map)
+    e.map_codes(e.map, static_cast<std::byte*>(p.y) + row * p.y_stride + s.channel, p.y_stride,
+                (two ? 2 : 1) * shape.out_w, s.channels);
+}
+constexpr int64_t least_of(int64_t a, int64_t b) {
+  return a < b ? a : b;
+}
+
 }  // namespace
 
 void low_depthwise_quads(const LowConvParams& p, Worker& worker) {
+  constexpr int64_t kStay = 256 << 10;  // bytes of rows that stay in L2 while blocks of channels pass over them
   const ConvShape& s = p.shape;
-  const LowEpilogue& e = p.epilogue;
-  const bool flips = p.x_type == LowType::kS8;
-  const int32_t zero = p.x_zero + (flips ? 128 : 0);
   alignas(64) std::byte outside[64];
   std::memset(outside, p.x_zero & 0xff, sizeof(outside));
-  Strip strip{.p = p, .outside = outside, .bounds = bounds_of<LowType::kU8>(e)};
-  strip.plain = is_plain(e) && !e.residual && low_is_int8(e.y_type);
+  Strip strip{.p = p, .outside = outside, .bounds = bounds_of<LowType::kU8>(p.epilogue)};
+  strip.plain = is_plain(p.epilogue) && !p.epilogue.residual && low_is_int8(p.epilogue.y_type);
   // Units: one or two output rows, and, where these are too few for the team, parts of the channels.
   const int64_t height = s.stride_h == 1 ? 2 : 1, groups = (s.out_h + height - 1) / height, units = s.batch * groups;
   const int64_t blocks = (s.in_c + 63) / 64;
   const int64_t wanted = worker.count() == 1 ? 1 : (4 * worker.count() + units - 1) / units;
   const int64_t parts = wanted < blocks ? wanted : blocks;
+  const int64_t fit = kStay / (height * s.stride_h * s.in_w * p.x_stride) + 1;
   const auto [begin, end] = worker.slice(units * parts);
-  for (int64_t i = begin; i < end; ++i) {
-    const int64_t part = i % parts, image = i / parts / groups, oh = i / parts % groups * height;
-    const bool two = height == 2 && oh + 1 < s.out_h;
-    for (int64_t block = blocks * part / parts; block < blocks * (part + 1) / parts; ++block) {
-      strip.channel = 64 * block;
-      strip.channels = static_cast<int>(s.in_c - strip.channel < 64 ? s.in_c - strip.channel : 64);
-      strip.weight = p.weight + block * kQuadBlockBytes;
-      const auto* sums = reinterpret_cast<const int32_t*>(strip.weight);
-      for (int c = 0; c < 64; ++c) strip.begin[c] = -zero * sums[c];
-      if (e.scale) to_interleaved(e.scale + strip.channel, strip.channels, strip.factor);
-      if (e.bias) to_interleaved(e.bias + strip.channel, strip.channels, strip.shift);
-      for (int c = 0; c < 64; c += 16) {
-        using namespace simd;
-        if (!e.scale) store(strip.factor + c, set1(1.0f));
-        if (!strip.plain) continue;
-        store(strip.factor + c, mul(load(strip.factor + c), set1(e.y_inverse_scale)));
-        store(strip.shift + c, mul(load(strip.shift + c), set1(e.y_inverse_scale)));
+  for (int64_t part = 0; part < parts; ++part) {
+    // Units u of this part, of which u * parts + part is this worker's.
+    const int64_t last = (end - part + parts - 1) / parts;
+    for (int64_t u = (begin - part + parts - 1) / parts, many; u < last; u += many) {
+      const int64_t image = u / groups, first = u % groups;
+      many = least_of(least_of(last - u, groups - first), fit);
+      for (int64_t block = blocks * part / parts; block < blocks * (part + 1) / parts; ++block) {
+        begin_block(strip, block);
+        for (int64_t oh = first * height; oh < (first + many) * height && oh < s.out_h; oh += height)
+          run_rows(strip, image, oh, height == 2 && oh + 1 < s.out_h);
       }
-      for (int r = 0; r < (two ? 4 : 3); ++r) {
-        const int64_t h = oh * s.stride_h - s.pad_top + r;
-        const bool inside = h >= 0 && h < s.in_h;
-        strip.steps[r] = inside ? p.x_stride : 0;
-        strip.rows[r] =
-            inside ? static_cast<const std::byte*>(p.x) + (image * s.in_h + h) * s.in_w * p.x_stride + strip.channel
-                   : outside;
-      }
-      const int64_t row = (image * s.out_h + oh) * s.out_w;
-      flips ? run_strip<true>(strip, row, two) : run_strip<false>(strip, row, two);
-      if (e.map)
-        e.map_codes(e.map, static_cast<std::byte*>(p.y) + row * p.y_stride + strip.channel, p.y_stride,
-                    (two ? 2 : 1) * s.out_w, strip.channels);
     }
   }
 }

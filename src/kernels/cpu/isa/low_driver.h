@@ -37,6 +37,12 @@ inline int64_t ahead_of(const LowRegion& g, int64_t panel, int panels, int64_t t
   return tile < panels && 16 * next < g.columns ? (panels + tile) * g.panel_stride : 0;
 }
 
+// 17 to 32 bytes.
+inline void copy_cut(std::byte* to, const std::byte* from, int64_t n) {
+  std::memcpy(to, from, 16);
+  std::memcpy(to + n - 16, from + n - 16, 16);
+}
+
 // Pairs of panels whose sums become codes; t has all that does not change from tile to tile. Of a pair that is cut,
 // rows pass through a buffer of whole ones.
 template <typename Kernel, bool kResidual>
@@ -45,10 +51,9 @@ void run_code_groups(const Kernel& kernel, const LowRegion& g, const LowEpilogue
   const std::byte* a[kMostSegments];
   t.a = a;
   const int most = Kernel::rows_for(2);
-  const int64_t tiles = (g.rows + most - 1) / most, column = g.column + 16 * panel;
-  const int64_t columns = least(32, g.columns - 16 * panel);
-  const auto bytes = static_cast<size_t>(columns);
-  const bool cut = columns < 32;
+  const int64_t column = g.column + 16 * panel, columns = least(32, g.columns - 16 * panel);
+  const bool cut = columns < 32, is_brief = Kernel::kBegins && !kResidual && !cut && is_short(t);
+  const int64_t tiles = is_brief ? 1 : (g.rows + most - 1) / most;
   alignas(64) std::byte whole_y[Kernel::kMostRows * 32], whole_r[Kernel::kMostRows * 32] = {};
   LowCodes codes;
   prepare_codes(e, column, static_cast<int>(columns), codes);
@@ -68,13 +73,17 @@ void run_code_groups(const Kernel& kernel, const LowRegion& g, const LowEpilogue
       codes.y = cut ? whole_y : y;
       codes.residual = cut && kResidual ? whole_r : r;
       if (cut && kResidual)
-        for (int64_t j = 0; j < height; ++j) std::memcpy(whole_r + 32 * j, r + j * e.residual_stride, bytes);
-      t.ahead = ahead_of(g, panel, 2, tile++);
-      kernel.run(t, static_cast<int>(height), 2);
-      Kernel::put_codes(codes, t.sums, height);
+        for (int64_t j = 0; j < height; ++j) copy_cut(whole_r + 32 * j, r + j * e.residual_stride, columns);
+      if (is_brief) {
+        if constexpr (Kernel::kBegins) Kernel::put_short(codes, t, height);
+      } else {
+        t.ahead = ahead_of(g, panel, 2, tile++);
+        kernel.run(t, static_cast<int>(height), 2);
+        Kernel::put_codes(codes, t.sums, height);
+      }
       if (e.map) e.map_codes(e.map, codes.y, codes.y_stride, height, columns);
       if (cut)
-        for (int64_t j = 0; j < height; ++j) std::memcpy(y + j * g.y_stride, whole_y + 32 * j, bytes);
+        for (int64_t j = 0; j < height; ++j) copy_cut(y + j * g.y_stride, whole_y + 32 * j, columns);
       row += height;
     }
   }

@@ -34,6 +34,9 @@ namespace nereid::kernels::NEREID_ISA {
 
 // Of a tile's sums [rows][32]. AMX has avx512's.
 void put_low_codes(const LowCodes& c, const std::byte* sums, int64_t rows);
+// Products and codes at once, for which is_short holds (low_tile.h); no residual.
+struct LowTile;
+void put_short_codes(const LowCodes& c, const LowTile& t, int64_t rows);
 
 void low_depthwise(const LowConvParams& p, Worker& worker);
 void low_depthwise_quads(const LowConvParams& p, Worker& worker);
