@@ -154,6 +154,21 @@ TEST(AdapterRequests, a_request_at_hand_ends_with_the_adapter_that_was_unloaded_
   EXPECT_EQ(company.answer(request).tokens, company.alone(request, "mlp").tokens);
 }
 
+TEST(AdapterRequests, an_answer_that_fills_its_context_goes_on_with_its_adapter) {
+  Company company;
+  std::mt19937 random(8);
+  const Request request{.prompt = some_tokens(random, 20),
+                        .params = {.max_tokens = 300, .ignore_eos = 1},
+                        .shift_keep = 4,
+                        .adapter = "all"};
+  Generator generator(*company.single.model);
+  generator.shift_context(4);
+  generator.set_adapter(tiny_adapter(*company.single.model, kName, "all"));
+  const Generated want = generator.generate(request.prompt, request.params).value();
+  EXPECT_EQ(want.tokens.size(), 300u);
+  EXPECT_EQ(company.answer(request).tokens, want.tokens);
+}
+
 TEST(AdapterRequests, names_and_numbers_of_adapters_are_checked) {
   Company company({.max_adapters = 4});
   const std::string path = tiny_adapter_path(kName, "plain");

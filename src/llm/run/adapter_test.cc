@@ -200,6 +200,14 @@ TEST(Adapters, of_another_model_or_of_another_kind_are_refused_with_a_sentence) 
   EXPECT_EQ(refusal(dora.dir.path()).code(), StatusCode::kUnsupported);
 }
 
+TEST(Adapters, a_session_made_with_one_is_not_saved) {
+  TinyModel tiny("tiny-llama");
+  Generator generator(*tiny.model);
+  generator.set_adapter(tiny_adapter(*tiny.model, "tiny-llama", "plain"));
+  ASSERT_TRUE(generator.generate(std::vector<int32_t>{1, 2}, {.max_tokens = 2}).is_ok());
+  EXPECT_EQ(generator.save("nowhere/session").code(), StatusCode::kUnsupported);
+}
+
 TEST(Adapters, a_step_that_names_too_few_is_refused) {
   TinyModel tiny("tiny-llama");
   const int32_t tokens[] = {1, 2}, positions[] = {0, 1}, sequences[] = {0, 0};

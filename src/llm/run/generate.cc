@@ -55,6 +55,7 @@ double Generated::prefill_tokens_per_second() const {
 }
 
 Status Generator::save(const std::string& path, std::string_view note) const {
+  if (adapter_) return unsupported("a session does not say which adapters made it; it cannot be saved");
   return save_session(path, model_, sequence_, held_, note);
 }
 
