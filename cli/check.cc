@@ -5,6 +5,7 @@
 #include "base/log.h"
 #include "cli/answer.h"
 #include "cli/check_report.h"
+#include "cli/check_repository.h"
 #include "cli/command.h"
 #include "cli/model_path.h"
 #include "cli/onnxruntime_values.h"
@@ -12,6 +13,7 @@
 #include "cli/precision_options.h"
 #include "compile/model_kind.h"
 #include "compile/network_session.h"
+#include "server/host/model_server.h"
 
 namespace nereid::cli {
 namespace {
@@ -100,7 +102,10 @@ int check_command(Arguments args) {
       "tolerance.",
       "nereid check");
   CheckArguments a;
-  app.add_option("MODEL", a.session.model, "an ONNX file, its engine, or a name that `nereid models` lists")
+  app.add_option("MODEL", a.session.model,
+                 "an ONNX file, its engine, or a name that `nereid models` lists; of a model repository, a folder, the "
+                 "mistakes "
+                 "are listed, and nothing runs")
       ->required();
   app.add_option("--against", a.against,
                  "reference: every node of the file by its plain evaluator; onnxruntime: that package in a Python "
@@ -123,6 +128,7 @@ int check_command(Arguments args) {
   app.add_flag("--json", a.json, "one JSON object on stdout");
   app.add_flag("--quiet", a.quiet, "nothing on stdout but what is past the tolerance");
   if (const auto code = parse(app, args)) return *code;
+  if (server::looks_like_repository(a.session.model)) return check_repository(a.session.model, a.json);
 
   if (const Status status = look_at(a, precisions); !status.is_ok()) return fail(status);
   const Result<std::string> path = resolve_model(a.session.model);

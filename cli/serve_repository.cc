@@ -59,6 +59,9 @@ void declare_repository(CommandLine& app, RepositoryArguments& a, server::HostOp
   app.add_option("--grpc-port", a.grpc_port, "port for gRPC; 0: any that is free")
       ->check(Check::range(0, 65535))
       ->capture_default_str();
+  app.add_option("--allow-client-shm", a.allow_shared_memory,
+                 "true: clients of this machine may have tensors in shared memory")
+      ->capture_default_str();
   app.add_option("--allow-metrics", a.allow_metrics, "with a repository: metrics on a port of their own as well")
       ->capture_default_str();
   app.add_option("--metrics-address", a.metrics_address, "address of that port (default: that of --host)");
@@ -81,6 +84,7 @@ Result<std::unique_ptr<ServedRepository>> ServedRepository::open(const Repositor
   NEREID_RETURN_IF_ERROR(read_switch("--exit-on-error", a.exit_on_error));
   NEREID_RETURN_IF_ERROR(read_switch("--allow-metrics", a.allow_metrics));
   NEREID_RETURN_IF_ERROR(read_switch("--allow-grpc", a.allow_grpc));
+  NEREID_TRY(const bool shares_memory, read_switch("--allow-client-shm", a.allow_shared_memory));
   auto served = std::make_unique<ServedRepository>();
   served->arguments_ = a;
   NEREID_TRY(served->models_,
@@ -91,7 +95,8 @@ Result<std::unique_ptr<ServedRepository>> ServedRepository::open(const Repositor
                                                        .completes_configs = !a.no_completion && !strict_config},
                                         .poll_s = a.poll_s,
                                         .server_name = a.name,
-                                        .version = std::string(kVersion)}));
+                                        .version = std::string(kVersion),
+                                        .shares_memory = shares_memory}));
   host->endpoints = served->models_->endpoints();
   host->more_metrics = [models = served->models_.get()] { return models->metrics_text(); };
   // Tensors are longer than texts; JSON has a limit of its own.

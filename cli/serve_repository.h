@@ -24,6 +24,7 @@ struct RepositoryArguments {
   int metrics_port = 8002;
   std::string allow_grpc = "true", grpc_address;
   int grpc_port = 8001;
+  std::string allow_shared_memory = "false";
 };
 
 void declare_repository(CommandLine& app, RepositoryArguments& a, server::HostOptions& host);

@@ -49,7 +49,7 @@ Result<std::vector<std::string>> translate(Arguments args) {
     const size_t equals = word.find('=');
     const std::string_view name = word.substr(0, equals);
     const TritonFlag* flag = find_triton_flag(name);
-    if (flag == nullptr) return invalid_argument("Bad option: \"{}\".", word);
+    if (flag == nullptr) return invalid_argument("Bad option: \"{}\"", word);
     std::string value;
     if (equals != word.npos) {
       value = word.substr(equals + 1);

@@ -95,7 +95,7 @@ constexpr TritonFlag kFlags[] = {
     {"--model-load-retry-count", kIgnored, "a load that fails is told at once"},
     {"--model-namespacing", kIgnored, "names are the same in all repositories"},
     {"--model-config-name", kIgnored, "config.pbtxt is the configuration"},
-    {"--allow-client-shm", kIgnored, "shared memory with clients is not there"},
+    {"--allow-client-shm", kPassed, "--allow-client-shm"},
     {"--allow-sagemaker", kIgnored, kNoHosting},
     {"--sagemaker-port", kIgnored, kNoHosting},
     {"--sagemaker-safe-port-range", kIgnored, kNoHosting},

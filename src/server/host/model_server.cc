@@ -80,6 +80,7 @@ class RepositoryServer final : public ModelServer {
   std::vector<net::Endpoint> endpoints() override {
     return kserve::make_endpoints(std::make_shared<kserve::Service>(kserve::Service{
         .models = repository_,
+        .shared = shared_,
         .server_name = options_.server_name,
         .version = options_.version,
         .is_live = [] { return true; },
@@ -94,6 +95,7 @@ class RepositoryServer final : public ModelServer {
                kserve::GrpcServer::start({.address = address,
                                           .port = port,
                                           .models = repository_,
+                                          .shared = shared_,
                                           .server_name = options_.server_name,
                                           .version = options_.version,
                                           .is_ready = [repository = repository_] { return repository->is_ready(); }}));
@@ -115,6 +117,7 @@ class RepositoryServer final : public ModelServer {
   }
 
   const ModelServerOptions options_;
+  const std::shared_ptr<SharedMemory> shared_ = std::make_shared<SharedMemory>(options_.shares_memory);
   TableLoader loader_;
   std::shared_ptr<Repository> repository_;
   std::unique_ptr<kserve::GrpcServer> grpc_;  // goes before the models
@@ -130,6 +133,11 @@ Result<std::unique_ptr<ModelServer>> ModelServer::open(ModelServerOptions option
   auto server = std::make_unique<RepositoryServer>(std::move(options));
   NEREID_RETURN_IF_ERROR(server->open());
   return std::unique_ptr<ModelServer>(std::move(server));
+}
+
+Result<std::vector<LintFinding>> check_repository(const std::string& folder) {
+  TableLoader loader;
+  return lint_repository(folder, loader);
 }
 
 }  // namespace nereid::server

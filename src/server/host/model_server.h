@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "server/net/endpoint.h"
+#include "server/repository/lint.h"
 #include "server/repository/repository.h"
 
 namespace nereid::server {
@@ -16,6 +17,7 @@ struct ModelServerOptions {
   int64_t poll_s = 15;  // in poll mode
   std::string server_name = "triton";
   std::string version;
+  bool shares_memory = false;  // clients may have tensors in shared memory
 };
 
 class ModelServer {
@@ -33,5 +35,8 @@ class ModelServer {
   // Says that it is not ready from now on, lets what gRPC has taken end for at most so long, and unloads everything.
   virtual void stop(int64_t timeout_ms) = 0;
 };
+
+// What is wrong with a repository's models, without loading any.
+Result<std::vector<LintFinding>> check_repository(const std::string& folder);
 
 }  // namespace nereid::server

@@ -20,6 +20,7 @@ namespace nereid::server {
 namespace {
 
 constexpr std::string_view kUnloaded = "unloaded";
+constexpr int kMostLastUseMs = 10'000;  // that a model which goes is waited for before it refuses requests
 
 struct Version {
   ModelState state = ModelState::kUnknown;
@@ -419,6 +420,9 @@ class FolderRepository final : public Repository {
       Leaving one = std::move(leaving_.front());
       leaving_.pop_front();
       lock.unlock();
+      // Whoever has found it already may still ask it something, so that a reload loses no request.
+      for (int ms = 0; one.model.use_count() > 1 && ms < kMostLastUseMs; ++ms)
+        std::this_thread::sleep_for(std::chrono::milliseconds(1));
       one.model->drain();
       one.model.reset();
       if (!one.name.empty()) {

@@ -10,6 +10,7 @@ from served import Served
 try:
     import numpy as np
     import tritonclient.http as triton
+    import tritonclient.utils.shared_memory as shared_memory
     from tritonclient.utils import InferenceServerException
 except ImportError:  # scripts/bootstrap test brings them
     triton = None
@@ -23,7 +24,7 @@ class ClientTest(unittest.TestCase):
         cls.addClassCleanup(cls.folder.cleanup)
         repository = Path(cls.folder.name) / "models"
         twins.write_repository(repository)
-        cls.served = Served(repository, options=["--model-control-mode=explicit", "--load-model=*"])
+        cls.served = Served(repository, options=["--model-control-mode=explicit", "--load-model=*", "--allow-client-shm=true"])
         cls.addClassCleanup(cls.served.stop)
         cls.client = triton.InferenceServerClient(f"127.0.0.1:{cls.served.port}")
         cls.addClassCleanup(cls.client.close)
@@ -87,6 +88,32 @@ class ClientTest(unittest.TestCase):
         given.set_data_from_numpy(values)
         result = self.client.infer("identity_fp32", [given], outputs=[triton.InferRequestedOutput("OUTPUT0", class_count=2)])
         self.assertEqual(result.as_numpy("OUTPUT0").tolist(), [[b"9.000000:3", b"3.000000:0"]])
+
+    def test_tensors_in_shared_memory(self):
+        values = np.arange(16, dtype=np.float32).reshape(1, 16)
+        region = shared_memory.create_shared_memory_region("both", "/nereid_test_both", 128)
+        self.addCleanup(shared_memory.destroy_shared_memory_region, region)
+        shared_memory.set_shared_memory_region(region, [values])
+        self.client.register_system_shared_memory("both", "/nereid_test_both", 128)
+        self.assertEqual(self.client.get_system_shared_memory_status()[0]["byte_size"], 128)
+        given = triton.InferInput("INPUT0", [1, 16], "FP32")
+        given.set_shared_memory("both", 64)
+        wanted = triton.InferRequestedOutput("OUTPUT0")
+        wanted.set_shared_memory("both", 64, offset=64)
+        self.client.infer("identity_fp32", [given], outputs=[wanted])
+        np.testing.assert_array_equal(shared_memory.get_contents_as_numpy(region, np.float32, [1, 16], 64), values)
+        for size, offset, what in ((64, 65, "Invalid offset"), (32, 64, "should be at least 64")):
+            wanted.set_shared_memory("both", size, offset=offset)
+            with self.assertRaisesRegex(InferenceServerException, what):
+                self.client.infer("identity_fp32", [given], outputs=[wanted])
+        with self.assertRaisesRegex(InferenceServerException, "already in manager"):
+            self.client.register_system_shared_memory("both", "/nereid_test_both", 128)
+        self.client.unregister_system_shared_memory("both")
+        self.assertEqual(self.client.get_system_shared_memory_status(), [])
+        with self.assertRaisesRegex(InferenceServerException, "Unable to find shared memory region: 'both'"):
+            self.client.infer("identity_fp32", [given])
+        with self.assertRaises(InferenceServerException):
+            self.client.register_system_shared_memory("file", "/../etc/passwd", 8)
 
     def test_what_is_wrong_is_told(self):
         with self.assertRaisesRegex(InferenceServerException, "unknown model: 'none' is not found"):

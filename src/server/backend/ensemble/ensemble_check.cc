@@ -50,6 +50,32 @@ Status check_inputs(const ModelConfig& config, const EnsembleStep& step, const M
   return Status::ok();
 }
 
+// Steps whose inputs can be made one after the other; those that are left wait for each other.
+Status check_order(const ModelConfig& config) {
+  std::vector<std::string> made;
+  for (const TensorConfig& input : config.inputs) made.push_back(input.name);
+  std::vector<const EnsembleStep*> left;
+  for (const EnsembleStep& step : config.steps) left.push_back(&step);
+  const auto is_made = [&](const auto& input) {
+    return std::find(made.begin(), made.end(), input.second) != made.end();
+  };
+  for (bool moves = true; moves && !left.empty();) {
+    moves = false;
+    for (auto it = left.begin(); it != left.end();) {
+      if (!std::all_of((*it)->inputs.begin(), (*it)->inputs.end(), is_made)) {
+        ++it;
+        continue;
+      }
+      for (const auto& [output, tensor] : (*it)->outputs) made.push_back(tensor);
+      it = left.erase(it);
+      moves = true;
+    }
+  }
+  if (left.empty()) return Status::ok();
+  return invalid_argument("in ensemble {}, steps wait for each other, among them '{}': its inputs come from itself",
+                          config.name, left[0]->model);
+}
+
 }  // namespace
 
 Status check_ensemble(const ModelConfig& config, const InferModels& models) {
@@ -71,6 +97,7 @@ Status check_ensemble(const ModelConfig& config, const InferModels& models) {
   }
   for (size_t i = 0; i < members.size(); ++i)
     NEREID_RETURN_IF_ERROR(check_inputs(config, config.steps[i], members[i]->config(), types));
+  NEREID_RETURN_IF_ERROR(check_order(config));
   for (const TensorConfig& output : config.outputs) {
     const auto made = types.find(output.name);
     if (made == types.end())

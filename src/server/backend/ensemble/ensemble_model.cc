@@ -131,6 +131,7 @@ class Run : public std::enable_shared_from_this<Run> {
     request.cancelled = request_.cancelled;
     {
       const std::lock_guard lock(mutex_);
+      if (is_over_) return;  // another step has failed meanwhile
       for (const auto& [input, tensor] : step.inputs) {
         const auto it = tensors_.find(tensor);
         if (it == tensors_.end()) continue;

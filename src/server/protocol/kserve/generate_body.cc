@@ -22,7 +22,7 @@ std::vector<int64_t> shape_for(const ModelConfig& config, const TensorConfig& in
   if (config.max_batch_size > 0) shape.insert(shape.begin(), -1);
   int64_t fixed = 1;
   for (const int64_t size : shape)
-    if (size > 0) fixed *= size;
+    if (size > 0 && __builtin_mul_overflow(fixed, size, &fixed)) fixed = INT64_MAX;
   int64_t rest = fixed > 0 ? elements / fixed : 0;
   for (auto size = shape.rbegin(); size != shape.rend(); ++size)
     if (*size == -1) *size = std::exchange(rest, 1);

@@ -23,13 +23,20 @@ void append_member(std::string* out, std::string_view name, std::string_view tex
   append_text(out, text);
 }
 
-void append_output(std::string* out, const InferTensor& tensor, bool is_binary) {
+void append_output(std::string* out, const InferTensor& tensor, bool is_binary, const WantedOutput* want) {
   *out += "{\"name\":";
   append_text(out, tensor.name);
   *out += ",\"datatype\":";
   append_text(out, infer_type_name(tensor.type));
   *out += ",\"shape\":";
   append_shape(out, tensor.shape);
+  if (want != nullptr && !want->region.empty()) {
+    *out += ",\"parameters\":{\"shared_memory_region\":";
+    append_text(out, want->region);
+    if (want->offset > 0) *out += ",\"shared_memory_offset\":" + std::to_string(want->offset);
+    *out += ",\"shared_memory_byte_size\":" + std::to_string(tensor.bytes.size()) + "}}";
+    return;
+  }
   if (is_binary) {
     *out += ",\"parameters\":{\"binary_data_size\":" + std::to_string(tensor.bytes.size()) + "}}";
     return;
@@ -41,7 +48,8 @@ void append_output(std::string* out, const InferTensor& tensor, bool is_binary) 
 
 }  // namespace
 
-net::Response infer_response(const InferModel& model, const AnswerShape& shape, InferResponse&& response) {
+net::Response infer_response(const InferModel& model, const AnswerShape& shape, const SharedMemory& shared,
+                             InferResponse&& response) {
   if (!response.status.is_ok()) return error_response(response.status);
   std::string body = "{";
   if (!shape.id.empty()) append_member(&body, "id", shape.id);
@@ -67,10 +75,20 @@ net::Response infer_response(const InferModel& model, const AnswerShape& shape, 
       if (!classes.is_ok()) return error_response(classes.status());
       tensor = std::move(*classes);
     }
-    const bool is_binary = shape.binary_by_default || (want != nullptr && want->is_binary);
+    const bool is_shared = want != nullptr && !want->region.empty();
+    if (is_shared) {
+      if (tensor.bytes.size() > want->bytes)
+        return error_response(internal(
+            "shared memory size specified with the request for output '{}' ({} bytes) should be at least {} bytes "
+            "to hold the results",
+            tensor.name, want->bytes, tensor.bytes.size()));
+      const Status written = shared.write(want->region, want->offset, tensor.bytes);
+      if (!written.is_ok()) return error_response(written);
+    }
+    const bool is_binary = !is_shared && (shape.binary_by_default || (want != nullptr && want->is_binary));
     if (!is_first) body += ',';
     is_first = false;
-    append_output(&body, tensor, is_binary);
+    append_output(&body, tensor, is_binary, want);
     if (is_binary) raw.push_back(&tensor);
   }
   body += "]}";

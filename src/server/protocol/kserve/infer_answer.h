@@ -15,6 +15,8 @@ struct AnswerShape {
   bool binary_by_default = false;
 };
 
-net::Response infer_response(const InferModel& model, const AnswerShape& shape, InferResponse&& response);
+// Outputs that go to shared memory are written there.
+net::Response infer_response(const InferModel& model, const AnswerShape& shape, const SharedMemory& shared,
+                             InferResponse&& response);
 
 }  // namespace nereid::server::kserve

@@ -68,7 +68,29 @@ Result<std::vector<int64_t>> read_shape(const JsonValue& input) {
   return shape;
 }
 
-Result<InferTensor> read_input(const JsonValue& input, const ModelConfig& config, RawParts* raw) {
+struct Place {
+  std::string region;
+  uint64_t offset = 0, bytes = 0;
+};
+
+// Where in shared memory the tensor lies or goes to; nothing: it does not.
+Result<std::optional<Place>> read_place(const JsonValue& tensor) {
+  const std::optional<JsonValue> region = parameter(tensor, kRegion);
+  if (!region) return std::optional<Place>();
+  Place place;
+  if (!region->is_string()) return wrong_kind(kRegion, "non-string", "string");
+  place.region = region->text();
+  const std::optional<JsonValue> bytes = parameter(tensor, "shared_memory_byte_size");
+  if (!bytes) return missing_member("shared_memory_byte_size");
+  NEREID_TRY(place.bytes, value_uint("shared_memory_byte_size", *bytes));
+  if (const std::optional<JsonValue> offset = parameter(tensor, "shared_memory_offset")) {
+    NEREID_TRY(place.offset, value_uint("shared_memory_offset", *offset));
+  }
+  return std::optional<Place>(std::move(place));
+}
+
+Result<InferTensor> read_input(const JsonValue& input, const ModelConfig& config, const SharedMemory& shared,
+                               RawParts* raw) {
   NEREID_RETURN_IF_ERROR(check_source(input));
   InferTensor tensor;
   NEREID_TRY(const std::string_view name, member_text(input, "name"));
@@ -78,8 +100,11 @@ Result<InferTensor> read_input(const JsonValue& input, const ModelConfig& config
   const std::optional<InferType> type = infer_type_from_name(datatype);
   if (!type) return invalid_argument("invalid datatype for input {}", name);
   tensor.type = *type;
-  if (parameter(input, kRegion))
-    return unsupported("shared memory for input '{}' is not there; send its data in the request", name);
+  NEREID_TRY(const std::optional<Place> place, read_place(input));
+  if (place) {
+    NEREID_TRY(std::string bytes, shared.read(place->region, place->offset, place->bytes));
+    return tensor_of(std::move(tensor.name), *type, std::move(tensor.shape), std::move(bytes));
+  }
   if (const std::optional<JsonValue> size = parameter(input, kBinarySize)) {
     NEREID_TRY(const uint64_t bytes, value_uint(kBinarySize, *size));
     if (bytes > raw->left())
@@ -104,8 +129,13 @@ Result<WantedOutput> read_output(const JsonValue& output) {
   if (const auto classes = parameter(output, "classification")) {
     NEREID_TRY(wanted.classes, value_uint("classification", *classes));
   }
-  if (parameter(output, kRegion))
-    return unsupported("shared memory for output '{}' is not there; take it from the response", name);
+  NEREID_TRY(const std::optional<Place> place, read_place(output));
+  if (place) {
+    if (wanted.is_binary || wanted.classes > 0)
+      return invalid_argument("output '{}' goes to shared memory; it can be neither 'binary_data' nor a classification",
+                              wanted.name);
+    wanted.region = place->region, wanted.offset = place->offset, wanted.bytes = place->bytes;
+  }
   return wanted;
 }
 
@@ -210,7 +240,7 @@ Result<InferBody> read_raw(std::shared_ptr<const std::string> body, const ModelC
 }  // namespace
 
 Result<InferBody> read_infer_body(std::shared_ptr<const std::string> body, std::optional<std::string_view> json_bytes,
-                                  const ModelConfig& config) {
+                                  const ModelConfig& config, const SharedMemory& shared) {
   size_t length = body->size();
   if (json_bytes) {
     int64_t said = 0;
@@ -238,7 +268,7 @@ Result<InferBody> read_infer_body(std::shared_ptr<const std::string> body, std::
   }
   NEREID_TRY(const JsonValue inputs, member_array(root, "inputs"));
   for (std::optional<JsonValue> one = inputs.first(); one; one = one->next(inputs)) {
-    NEREID_TRY(InferTensor tensor, read_input(*one, config, &raw));
+    NEREID_TRY(InferTensor tensor, read_input(*one, config, shared, &raw));
     out.request.inputs.push_back(std::move(tensor));
   }
   if (raw.left() > 0) return invalid_argument("unexpected additional input data for model '{}'", config.name);

@@ -22,7 +22,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const std::string length = std::to_string(data[0]);
   std::optional<std::string_view> said;
   if (data[0] % 2 == 0) said = length;
-  auto read = kserve::read_infer_body(body, said, config);
+  auto read = kserve::read_infer_body(body, said, config, SharedMemory(false));
   int64_t batch = 0;
   if (read.is_ok()) (void)check_request(config, &read->request, &batch);
   auto flat = kserve::read_generate_body(*body, config);

@@ -21,7 +21,8 @@ class JsonParser {
     NEREID_RETURN_IF_ERROR(parse_value(0));
     skip_space();
     // A zero byte ends the text: raw tensors follow where a client has forgotten to say how long the JSON is.
-    if (at_ != text_.size() && text_[at_] != '\0') return wrong("The document root must not be followed by other values.");
+    if (at_ != text_.size() && text_[at_] != '\0')
+      return wrong("The document root must not be followed by other values.");
     return Status::ok();
   }
 

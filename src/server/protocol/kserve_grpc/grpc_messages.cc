@@ -138,6 +138,23 @@ Status read_parameters(const inference::ModelInferRequest& message, InferRequest
   return Status::ok();
 }
 
+using Parameters = google::protobuf::Map<std::string, inference::InferParameter>;
+
+// Where in shared memory a tensor lies or goes to; nothing: it does not.
+Result<std::optional<GrpcAnswerShape::Place>> read_place(const std::string& tensor, const Parameters& parameters) {
+  const auto region = parameters.find("shared_memory_region");
+  if (region == parameters.end()) return std::optional<GrpcAnswerShape::Place>();
+  GrpcAnswerShape::Place place{.output = tensor, .region = region->second.string_param()};
+  const auto bytes = parameters.find("shared_memory_byte_size");
+  if (bytes == parameters.end() || bytes->second.int64_param() < 0)
+    return invalid_argument("'shared_memory_byte_size' must be specified along with 'shared_memory_region' for '{}'",
+                            tensor);
+  place.bytes = static_cast<uint64_t>(bytes->second.int64_param());
+  if (const auto offset = parameters.find("shared_memory_offset"); offset != parameters.end())
+    place.offset = static_cast<uint64_t>(offset->second.int64_param());
+  return std::optional<GrpcAnswerShape::Place>(std::move(place));
+}
+
 void write_duration(const DurationSum& sum, inference::StatisticDuration* message) {
   message->set_count(sum.count);
   message->set_ns(sum.ns);
@@ -146,7 +163,7 @@ void write_duration(const DurationSum& sum, inference::StatisticDuration* messag
 }  // namespace
 
 Result<InferRequest> read_request(const std::shared_ptr<const inference::ModelInferRequest>& message,
-                                  GrpcAnswerShape* shape) {
+                                  const SharedMemory& shared, GrpcAnswerShape* shape) {
   InferRequest request;
   request.id = shape->id = message->id();
   NEREID_RETURN_IF_ERROR(read_parameters(*message, &request, shape));
@@ -159,9 +176,13 @@ Result<InferRequest> read_request(const std::shared_ptr<const inference::ModelIn
                        .shape = {input.shape().begin(), input.shape().end()},
                        .bytes = {},
                        .owner = nullptr};
-    const auto given = input.parameters().find("shared_memory_region");
-    if (given != input.parameters().end())
-      return unsupported("shared memory for input '{}' is not there; send its data in the request", input.name());
+    NEREID_TRY(const std::optional<GrpcAnswerShape::Place> place, read_place(input.name(), input.parameters()));
+    if (place) {
+      NEREID_TRY(std::string bytes, shared.read(place->region, place->offset, place->bytes));
+      request.inputs.push_back(
+          tensor_of(std::move(tensor.name), tensor.type, std::move(tensor.shape), std::move(bytes)));
+      continue;
+    }
     if (message->raw_input_contents_size() > 0) {
       if (input.has_contents() && filled_type(input.contents()) != InferType::kInvalid)
         return invalid_argument(
@@ -193,14 +214,14 @@ Result<InferRequest> read_request(const std::shared_ptr<const inference::ModelIn
     const auto classes = output.parameters().find("classification");
     if (classes != output.parameters().end() && classes->second.int64_param() > 0)
       shape->classes.emplace_back(output.name(), static_cast<uint64_t>(classes->second.int64_param()));
-    if (output.parameters().contains("shared_memory_region"))
-      return unsupported("shared memory for output '{}' is not there; take it from the response", output.name());
+    NEREID_TRY(std::optional<GrpcAnswerShape::Place> place, read_place(output.name(), output.parameters()));
+    if (place) shape->places.push_back(std::move(*place));
   }
   return request;
 }
 
-Status write_response(const InferModel& model, const GrpcAnswerShape& shape, InferResponse&& response,
-                      inference::ModelInferResponse* message) {
+Status write_response(const InferModel& model, const GrpcAnswerShape& shape, const SharedMemory& shared,
+                      InferResponse&& response, inference::ModelInferResponse* message) {
   message->set_model_name(model.config().name);
   message->set_model_version(std::to_string(model.version()));
   message->set_id(shape.id);
@@ -220,7 +241,27 @@ Status write_response(const InferModel& model, const GrpcAnswerShape& shape, Inf
     output->set_name(tensor.name);
     output->set_datatype(std::string(infer_type_name(tensor.type)));
     for (const int64_t size : tensor.shape) output->add_shape(size);
-    message->add_raw_output_contents(tensor.bytes.data(), tensor.bytes.size());
+    bool is_shared = false;
+    for (const GrpcAnswerShape::Place& place : shape.places) {
+      if (place.output != tensor.name) continue;
+      is_shared = true;
+      if (tensor.bytes.size() > place.bytes)
+        return internal(
+            "shared memory size specified with the request for output '{}' ({} bytes) should be at least {} bytes to "
+            "hold "
+            "the results",
+            tensor.name, place.bytes, tensor.bytes.size());
+      NEREID_RETURN_IF_ERROR(shared.write(place.region, place.offset, tensor.bytes));
+      auto& parameters = *output->mutable_parameters();
+      parameters["shared_memory_region"].set_string_param(place.region);
+      parameters["shared_memory_byte_size"].set_int64_param(static_cast<int64_t>(tensor.bytes.size()));
+      if (place.offset > 0) parameters["shared_memory_offset"].set_int64_param(static_cast<int64_t>(place.offset));
+    }
+    // One that lies in shared memory takes an empty place among the raw ones.
+    if (is_shared)
+      message->add_raw_output_contents();
+    else
+      message->add_raw_output_contents(tensor.bytes.data(), tensor.bytes.size());
   }
   return Status::ok();
 }

@@ -6,6 +6,7 @@
 
 #include "grpc_service.pb.h"
 #include "server/core/infer_model.h"
+#include "server/core/shared_memory.h"
 
 namespace nereid::server::kserve {
 
@@ -13,15 +14,20 @@ namespace nereid::server::kserve {
 struct GrpcAnswerShape {
   std::string id;
   std::vector<std::pair<std::string, uint64_t>> classes;  // outputs of which only so many greatest are wanted
+  struct Place {
+    std::string output, region;
+    uint64_t offset = 0, bytes = 0;
+  };
+  std::vector<Place> places;  // of outputs in shared memory
   bool wants_empty_final = false;
 };
 
 // Tensors point into the message, which `message` keeps alive. kInvalidArgument with the sentences that clients know.
 Result<InferRequest> read_request(const std::shared_ptr<const inference::ModelInferRequest>& message,
-                                  GrpcAnswerShape* shape);
+                                  const SharedMemory& shared, GrpcAnswerShape* shape);
 // kInvalidArgument: a classification of what has no order.
-Status write_response(const InferModel& model, const GrpcAnswerShape& shape, InferResponse&& response,
-                      inference::ModelInferResponse* message);
+Status write_response(const InferModel& model, const GrpcAnswerShape& shape, const SharedMemory& shared,
+                      InferResponse&& response, inference::ModelInferResponse* message);
 // -1 for "". kInvalidArgument: no number.
 Result<int64_t> read_version(const std::string& text);
 void write_statistics(const InferModel& model, inference::ModelStatistics* message);

@@ -32,28 +32,29 @@ Unary* finish(Context* context, const Status& status) {
 
 class InferReactor final : public Unary {
  public:
-  void start(const InferModels& models, std::shared_ptr<const inference::ModelInferRequest> message,
+  void start(const GrpcOptions& options, std::shared_ptr<const inference::ModelInferRequest> message,
              inference::ModelInferResponse* response) {
-    if (const Status status = begin(models, message, response); !status.is_ok()) Finish(grpc_status(status));
+    if (const Status status = begin(options, message, response); !status.is_ok()) Finish(grpc_status(status));
   }
   void OnCancel() override { cancelled_->store(true, std::memory_order_relaxed); }
   void OnDone() override { delete this; }
 
  private:
-  Status begin(const InferModels& models, const std::shared_ptr<const inference::ModelInferRequest>& message,
+  Status begin(const GrpcOptions& options, const std::shared_ptr<const inference::ModelInferRequest>& message,
                inference::ModelInferResponse* out) {
     NEREID_TRY(const int64_t version, read_version(message->model_version()));
-    NEREID_TRY(const std::shared_ptr<InferModel> model, models.find(message->model_name(), version));
+    NEREID_TRY(const std::shared_ptr<InferModel> model, options.models->find(message->model_name(), version));
     if (model->config().is_decoupled)
       return unsupported("ModelInfer RPC doesn't support models with decoupled transaction policy");
     GrpcAnswerShape shape;
-    NEREID_TRY(InferRequest request, read_request(message, &shape));
+    NEREID_TRY(InferRequest request, read_request(message, *options.shared, &shape));
     request.cancelled = cancelled_;
     request.arrival_ns = now_ns();
-    return model->infer(std::move(request), [this, model, out, shape = std::move(shape)](InferResponse&& response) {
+    return model->infer(std::move(request), [this, model, out, shared = options.shared,
+                                             shape = std::move(shape)](InferResponse&& response) {
       if (!response.is_final) return;
       Status status = response.status;
-      if (status.is_ok()) status = write_response(*model, shape, std::move(response), out);
+      if (status.is_ok()) status = write_response(*model, shape, *shared, std::move(response), out);
       Finish(grpc_status(status));
     });
   }
@@ -195,9 +196,31 @@ class InferenceService final : public inference::GRPCInferenceService::CallbackS
   }
 
   Unary* SystemSharedMemoryStatus(Context* context, const inference::SystemSharedMemoryStatusRequest* request,
-                                  inference::SystemSharedMemoryStatusResponse*) override {
-    if (request->name().empty()) return finish(context, Status::ok());
-    return finish(context, not_found("Unable to find system shared memory region: '{}'", request->name()));
+                                  inference::SystemSharedMemoryStatusResponse* response) override {
+    const auto regions = options_.shared->list(request->name());
+    if (!regions.is_ok()) return finish(context, regions.status());
+    for (const SharedRegion& region : *regions) {
+      auto& message = (*response->mutable_regions())[region.name];
+      message.set_name(region.name);
+      message.set_key(region.key);
+      message.set_offset(region.offset);
+      message.set_byte_size(region.bytes);
+    }
+    return finish(context, Status::ok());
+  }
+
+  Unary* SystemSharedMemoryRegister(Context* context, const inference::SystemSharedMemoryRegisterRequest* request,
+                                    inference::SystemSharedMemoryRegisterResponse*) override {
+    return finish(context, options_.shared->add({.name = request->name(),
+                                                 .key = request->key(),
+                                                 .offset = request->offset(),
+                                                 .bytes = request->byte_size()}));
+  }
+
+  Unary* SystemSharedMemoryUnregister(Context* context, const inference::SystemSharedMemoryUnregisterRequest* request,
+                                      inference::SystemSharedMemoryUnregisterResponse*) override {
+    return finish(context,
+                  request->name().empty() ? options_.shared->remove_all() : options_.shared->remove(request->name()));
   }
 
   Unary* CudaSharedMemoryStatus(Context* context, const inference::CudaSharedMemoryStatusRequest* request,
@@ -206,20 +229,30 @@ class InferenceService final : public inference::GRPCInferenceService::CallbackS
     return finish(context, not_found("Unable to find cuda shared memory region: '{}'", request->name()));
   }
 
+  Unary* CudaSharedMemoryRegister(Context* context, const inference::CudaSharedMemoryRegisterRequest*,
+                                  inference::CudaSharedMemoryRegisterResponse*) override {
+    return finish(context, unsupported("models run on the processors: memory of a GPU cannot be shared with them"));
+  }
+
+  Unary* CudaSharedMemoryUnregister(Context* context, const inference::CudaSharedMemoryUnregisterRequest*,
+                                    inference::CudaSharedMemoryUnregisterResponse*) override {
+    return finish(context, Status::ok());
+  }
+
   Unary* ModelInfer(Context*, const inference::ModelInferRequest* request,
                     inference::ModelInferResponse* response) override {
     // What still runs when the call is over may read its inputs: the message is taken along.
     auto message = std::make_shared<inference::ModelInferRequest>();
     message->Swap(const_cast<inference::ModelInferRequest*>(request));
     auto* reactor = new InferReactor();
-    reactor->start(*options_.models, std::move(message), response);
+    reactor->start(options_, std::move(message), response);
     return reactor;
   }
 
   StreamReactor* ModelStreamInfer(Context* context) override {
     const auto flag = context->client_metadata().find("triton_grpc_error");
     const bool ends = flag != context->client_metadata().end() && flag->second == "true";
-    return make_stream_reactor(options_.models, ends);
+    return make_stream_reactor(options_.models, options_.shared, ends);
   }
 
  private:

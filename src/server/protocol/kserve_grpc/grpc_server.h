@@ -8,6 +8,7 @@
 #include <string>
 
 #include "server/core/infer_models.h"
+#include "server/core/shared_memory.h"
 
 namespace nereid::server::kserve {
 
@@ -15,6 +16,7 @@ struct GrpcOptions {
   std::string address = "127.0.0.1";
   int port = 8001;  // 0: any that is free
   std::shared_ptr<InferModels> models;
+  std::shared_ptr<SharedMemory> shared;
   std::string server_name = "triton";
   std::string version;
   std::function<bool()> is_ready;

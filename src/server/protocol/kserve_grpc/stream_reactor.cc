@@ -23,8 +23,9 @@ struct Slot {
 // Shared by the reactor, which gRPC ends when it likes, and the sinks of requests that still run.
 class Stream : public std::enable_shared_from_this<Stream> {
  public:
-  Stream(StreamReactor* reactor, std::shared_ptr<InferModels> models, bool errors_end_it)
-      : reactor_(reactor), models_(std::move(models)), errors_end_it_(errors_end_it) {}
+  Stream(StreamReactor* reactor, std::shared_ptr<InferModels> models, std::shared_ptr<SharedMemory> shared,
+         bool errors_end_it)
+      : reactor_(reactor), models_(std::move(models)), shared_(std::move(shared)), errors_end_it_(errors_end_it) {}
 
   void take(std::shared_ptr<inference::ModelInferRequest> message) {
     auto slot = std::make_shared<Slot>();
@@ -68,7 +69,7 @@ class Stream : public std::enable_shared_from_this<Stream> {
     NEREID_TRY(const int64_t version, read_version(message->model_version()));
     NEREID_TRY(const std::shared_ptr<InferModel> model, models_->find(message->model_name(), version));
     GrpcAnswerShape shape;
-    NEREID_TRY(InferRequest request, read_request(message, &shape));
+    NEREID_TRY(InferRequest request, read_request(message, *shared_, &shape));
     request.cancelled = slot->cancelled;
     request.arrival_ns = now_ns();
     return model->infer(std::move(request),
@@ -98,7 +99,8 @@ class Stream : public std::enable_shared_from_this<Stream> {
       is_sent = is_final && is_decoupled && shape.wants_empty_final;
     }
     if (is_sent) {
-      const Status status = write_response(model, shape, std::move(response), message.mutable_infer_response());
+      const Status status =
+          write_response(model, shape, *shared_, std::move(response), message.mutable_infer_response());
       if (!status.is_ok()) return fail(slot, shape.id, status);
       (*message.mutable_infer_response()->mutable_parameters())["triton_final_response"].set_bool_param(is_final);
     }
@@ -141,6 +143,7 @@ class Stream : public std::enable_shared_from_this<Stream> {
   std::mutex mutex_;
   StreamReactor* reactor_;
   const std::shared_ptr<InferModels> models_;
+  const std::shared_ptr<SharedMemory> shared_;
   const bool errors_end_it_;
   std::deque<std::shared_ptr<Slot>> slots_;  // in the order of the requests
   std::deque<Message> out_;                  // the first is being written while is_writing_
@@ -150,8 +153,8 @@ class Stream : public std::enable_shared_from_this<Stream> {
 
 class Reactor final : public StreamReactor {
  public:
-  Reactor(std::shared_ptr<InferModels> models, bool errors_end_it)
-      : stream_(std::make_shared<Stream>(this, std::move(models), errors_end_it)) {
+  Reactor(std::shared_ptr<InferModels> models, std::shared_ptr<SharedMemory> shared, bool errors_end_it)
+      : stream_(std::make_shared<Stream>(this, std::move(models), std::move(shared), errors_end_it)) {
     read_next();
   }
   void OnReadDone(bool ok) override {
@@ -177,8 +180,9 @@ class Reactor final : public StreamReactor {
 
 }  // namespace
 
-StreamReactor* make_stream_reactor(std::shared_ptr<InferModels> models, bool errors_end_the_stream) {
-  return new Reactor(std::move(models), errors_end_the_stream);
+StreamReactor* make_stream_reactor(std::shared_ptr<InferModels> models, std::shared_ptr<SharedMemory> shared,
+                                   bool errors_end_the_stream) {
+  return new Reactor(std::move(models), std::move(shared), errors_end_the_stream);
 }
 
 }  // namespace nereid::server::kserve

@@ -10,12 +10,14 @@
 
 #include "grpc_service.pb.h"
 #include "server/core/infer_models.h"
+#include "server/core/shared_memory.h"
 
 namespace nereid::server::kserve {
 
 using StreamReactor = grpc::ServerBidiReactor<inference::ModelInferRequest, inference::ModelStreamInferResponse>;
 
 // Lives until the stream is done.
-StreamReactor* make_stream_reactor(std::shared_ptr<InferModels> models, bool errors_end_the_stream);
+StreamReactor* make_stream_reactor(std::shared_ptr<InferModels> models, std::shared_ptr<SharedMemory> shared,
+                                   bool errors_end_the_stream);
 
 }  // namespace nereid::server::kserve

@@ -40,6 +40,18 @@ constexpr AnswerRow kAnswers[] = {
     {"POST", "/v2/repository/{repository}/models/{model}/load", "the same", model_load, kKey, kOnWorker},
     {"POST", "/v2/repository/models/{model}/unload", "unloads a model", model_unload, kKey, kOnWorker},
     {"POST", "/v2/repository/{repository}/models/{model}/unload", "the same", model_unload, kKey, kOnWorker},
+    {"GET", "/v2/systemsharedmemory/status", "the regions of shared memory", shared_memory_status},
+    {"GET", "/v2/systemsharedmemory/region/{region}/status", "one region", shared_memory_status},
+    {"POST", "/v2/systemsharedmemory/region/{region}/register", "names a region", shared_memory_register, kKey,
+     kOnWorker},
+    {"POST", "/v2/systemsharedmemory/region/{region}/unregister", "forgets it", shared_memory_unregister, kKey,
+     kOnWorker},
+    {"POST", "/v2/systemsharedmemory/unregister", "forgets all", shared_memory_unregister, kKey, kOnWorker},
+    {"GET", "/v2/cudasharedmemory/status", "the regions of CUDA's memory: none", cuda_memory_status},
+    {"GET", "/v2/cudasharedmemory/region/{region}/status", "one region", cuda_memory_status},
+    {"POST", "/v2/cudasharedmemory/region/{region}/register", "refused", cuda_memory_register},
+    {"POST", "/v2/cudasharedmemory/region/{region}/unregister", "nothing to forget", cuda_memory_unregister},
+    {"POST", "/v2/cudasharedmemory/unregister", "nothing to forget", cuda_memory_unregister},
 };
 
 // Endpoints whose answer comes later.

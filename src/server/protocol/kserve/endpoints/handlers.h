@@ -22,6 +22,13 @@ net::Response all_statistics(const Service& service, const net::Request& request
 net::Response repository_index(const Service& service, const net::Request& request);
 net::Response model_load(const Service& service, const net::Request& request);
 net::Response model_unload(const Service& service, const net::Request& request);
+// shared_memory.cc
+net::Response shared_memory_status(const Service& service, const net::Request& request);
+net::Response shared_memory_register(const Service& service, const net::Request& request);
+net::Response shared_memory_unregister(const Service& service, const net::Request& request);
+net::Response cuda_memory_status(const Service& service, const net::Request& request);
+net::Response cuda_memory_register(const Service& service, const net::Request& request);
+net::Response cuda_memory_unregister(const Service& service, const net::Request& request);
 // infer.cc
 void infer(const ServicePtr& service, net::Request request, std::shared_ptr<net::Responder> out);
 // generate.cc

@@ -17,7 +17,7 @@ void infer(const ServicePtr& service, net::Request request, std::shared_ptr<net:
     json_bytes = request.headers.get("Inference-Header-Content-Length");
   const int64_t arrival_ns = request.received_ns;
   auto body = std::make_shared<const std::string>(std::move(request.body));
-  Result<InferBody> read = read_infer_body(std::move(body), json_bytes, model->config());
+  Result<InferBody> read = read_infer_body(std::move(body), json_bytes, model->config(), *service->shared);
   if (!read.is_ok()) return out->send(error_response(read.status()));
 
   AnswerShape shape{
@@ -27,9 +27,10 @@ void infer(const ServicePtr& service, net::Request request, std::shared_ptr<net:
   read->request.arrival_ns = arrival_ns;
   out->on_closed([cancelled] { cancelled->store(true, std::memory_order_relaxed); });
   const Status status =
-      model->infer(std::move(read->request), [model, shape = std::move(shape), out](InferResponse&& response) {
-        if (response.is_final) out->send(infer_response(*model, shape, std::move(response)));
-      });
+      model->infer(std::move(read->request),
+                   [model, shape = std::move(shape), shared = service->shared, out](InferResponse&& response) {
+                     if (response.is_final) out->send(infer_response(*model, shape, *shared, std::move(response)));
+                   });
   if (!status.is_ok()) out->send(error_response(status));
 }
 

@@ -8,12 +8,14 @@
 #include <string>
 
 #include "server/core/infer_models.h"
+#include "server/core/shared_memory.h"
 #include "server/net/http.h"
 
 namespace nereid::server::kserve {
 
 struct Service {
   std::shared_ptr<InferModels> models;
+  std::shared_ptr<SharedMemory> shared;
   std::string server_name = "triton";
   std::string version;
   std::function<bool()> is_live;   // the process works
