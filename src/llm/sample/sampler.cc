@@ -53,6 +53,35 @@ Status check_tokens(const SamplingParams& params, size_t vocabulary) {
   return Status::ok();
 }
 
+// What a call writes beside its result is as large as the vocabulary: it is the thread's and lent for the call, since
+// an answer would keep it for as long as it lasts (0.2 to 1.5 MB each).
+class LentScratch {
+ public:
+  LentScratch(Candidates& candidates, std::vector<float>& raw, std::vector<float>& maxima)
+      : candidates_(candidates), raw_(raw), maxima_(maxima) {
+    exchange();
+  }
+  LentScratch(const LentScratch&) = delete;
+  LentScratch& operator=(const LentScratch&) = delete;
+  ~LentScratch() { exchange(); }
+
+ private:
+  struct Scratch {
+    Candidates candidates;
+    std::vector<float> raw, maxima;
+  };
+  void exchange() {
+    thread_local Scratch scratch;
+    std::swap(candidates_, scratch.candidates);
+    raw_.swap(scratch.raw);
+    maxima_.swap(scratch.maxima);
+  }
+
+  Candidates& candidates_;
+  std::vector<float>& raw_;
+  std::vector<float>& maxima_;
+};
+
 }  // namespace
 
 Result<Sampler> Sampler::make(SamplingParams params, std::vector<int32_t> end_tokens) {
@@ -189,6 +218,7 @@ Result<SampleResult> Sampler::sample(std::span<float> logits, std::span<const in
 
 Result<SampleResult> Sampler::sample_guess(std::span<float> logits, std::span<const int32_t> history,
                                            std::span<const uint32_t> mask, const Guess& guess) {
+  const LentScratch lent(candidates_, raw_, maxima_);
   NEREID_TRY(int32_t token, run_chain(logits, history, mask, !params_.is_greedy()));
   const std::span<const float> raw = changes_logits_ || !mask.empty() ? std::span<const float>(raw_) : logits;
   if (!is_certain(logits, token)) {
@@ -234,6 +264,7 @@ size_t Sampler::draw_guess(const Guess& guess) {
 
 Status Sampler::continuations(std::span<float> logits, std::span<const int32_t> history, std::span<const uint32_t> mask,
                               size_t count, std::vector<TokenLogprob>* out) {
+  const LentScratch lent(candidates_, raw_, maxima_);
   out->clear();
   NEREID_TRY(const int32_t best, run_chain(logits, history, mask, false));
   (void)best;
@@ -249,6 +280,7 @@ Status Sampler::continuations(std::span<float> logits, std::span<const int32_t> 
 
 Status Sampler::distribution(std::span<float> logits, std::span<const int32_t> history, std::span<const uint32_t> mask,
                              std::vector<TokenProbability>* out) {
+  const LentScratch lent(candidates_, raw_, maxima_);
   out->clear();
   NEREID_TRY(const int32_t best, run_chain(logits, history, mask, !params_.is_greedy()));
   if (is_certain(logits, best)) {
