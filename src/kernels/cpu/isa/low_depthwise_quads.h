@@ -93,7 +93,8 @@ template <Lanes kLanes>
       store_bytes(y, codes, s.channels);
     return;
   }
-  put_slowly(s, sum, row);
+  const I32 copy[4] = {sum[0], sum[1], sum[2], sum[3]};  // in memory on this path alone
+  put_slowly(s, copy, row);
 }
 
 // Whether nothing but the type bounds a code: relu and clip may end where the type does.
@@ -102,38 +103,50 @@ inline bool only_saturates(const LowEpilogue& e) {
   return e.y_type == LowType::kU8 && is_plain(e) && is_bounded_above(e) && e.y_zero >= 0 && e.y_zero <= 255 &&
          high >= static_cast<float>(255 - e.y_zero);
 }
+
+// Where the pixels of some columns of an input row lie. At the edges each is looked at, elsewhere they follow each
+// other.
+template <int kColumns, bool kEdge>
+struct Pixels {
+  const std::byte* at[kColumns];
+  Pixels(const Strip& s, int i, int64_t left) {
+    const int64_t width = s.p.shape.in_w;
+    for (int j = 0; j < kColumns; ++j)
+      at[j] = left + j >= 0 && left + j < width ? s.rows[i] + (left + j) * s.steps[i] : s.outside;
+  }
+  const std::byte* operator[](int j) const { return at[j]; }
+};
+template <int kColumns>
+struct Pixels<kColumns, false> {
+  const std::byte* first;
+  int64_t step;
+  Pixels(const Strip& s, int i, int64_t left) : first(s.rows[i] + left * s.steps[i]), step(s.steps[i]) {}
+  const std::byte* operator[](int j) const { return first + j * step; }
+};
+
 // T results of each of R output rows from column ow on, and T more of narrow blocks (then T is 2); row: of y, of the
 // first of them.
-template <int S, int T, int R, Lanes kLanes, bool kFlip>
+template <int S, int T, int R, Lanes kLanes, bool kFlip, bool kEdge>
 [[gnu::noinline]] void run_quads(const Strip& s, int64_t ow, int64_t row) {
   using namespace simd;
   constexpr int kColumns = (T - 1) * S + 3, kRows = R + 2;
   const ConvShape& shape = s.p.shape;
   constexpr int kAll = kLanes == Lanes::kTwice ? kColumns + 2 * S : kColumns;
-  const std::byte* in[kRows][kAll];
-  const int64_t left = ow * S - shape.pad_left;
-  for (int i = 0; i < kRows; ++i) {
-    const std::byte* at = s.rows[i] + left * s.steps[i];
-    for (int j = 0; j < kAll; ++j, at += s.steps[i]) in[i][j] = at;
-  }
-  if (left < 0 || left + kAll > shape.in_w)
-    for (int j = 0; j < kAll; ++j)
-      if (left + j < 0 || left + j >= shape.in_w)
-        for (int i = 0; i < kRows; ++i) in[i][j] = s.outside;
   I32 sum[R][T][4];
   unrolled<4>([&]<int c>() {
     const I32 first = load_i32(s.begin + 16 * c);
     unrolled<R>([&]<int r>() { unrolled<T>([&]<int t>() { sum[r][t][c] = first; }); });
   });
   unrolled<kRows>([&]<int i>() __attribute__((always_inline)) {
+    const Pixels<kAll, kEdge> in(s, i, ow * S - shape.pad_left);
     Bytes x[kColumns];
     unrolled<kColumns>([&]<int j>() __attribute__((always_inline)) {
       if constexpr (kLanes == Lanes::kWhole)
-        x[j] = load_bytes(in[i][j]);
+        x[j] = load_bytes(in[j]);
       else if constexpr (kLanes == Lanes::kTwice)
-        x[j] = load_two(in[i][j], in[i][j + 2 * S], s.channels);
+        x[j] = load_two(in[j], in[j + 2 * S], s.channels);
       else
-        x[j] = load_bytes(in[i][j], s.channels);
+        x[j] = load_bytes(in[j], s.channels);
       if constexpr (kFlip) x[j] = flip_signs(x[j]);
     });
     // With stride 1 a quad serves two results.
@@ -161,14 +174,25 @@ template <int S, int T, int R, Lanes kLanes, bool kFlip>
   });
 }
 
+// Two results of each row at a time, or twice two, as long as there are so many; the column where it ends.
+template <int S, int R, Lanes kLanes, bool kFlip>
+int64_t run_pairs(const Strip& s, int64_t ow, int64_t row) {
+  constexpr int64_t kStep = kLanes == Lanes::kTwice ? 4 : 2, kColumns = (kStep - 1) * S + 3;
+  const ConvShape& shape = s.p.shape;
+  for (; ow + kStep <= shape.out_w; ow += kStep) {
+    const int64_t left = ow * S - shape.pad_left;
+    left >= 0 && left + kColumns <= shape.in_w ? run_quads<S, 2, R, kLanes, kFlip, false>(s, ow, row)
+                                               : run_quads<S, 2, R, kLanes, kFlip, true>(s, ow, row);
+  }
+  return ow;
+}
 template <int S, int R, Lanes kLanes, bool kFlip>
 void run_strip(const Strip& s, int64_t row) {
   int64_t ow = 0;
   if constexpr (kLanes == Lanes::kPart)
-    if (s.channels <= 32 && s.plain)
-      for (; ow + 4 <= s.p.shape.out_w; ow += 4) run_quads<S, 2, R, Lanes::kTwice, kFlip>(s, ow, row);
-  for (; ow + 2 <= s.p.shape.out_w; ow += 2) run_quads<S, 2, R, kLanes, kFlip>(s, ow, row);
-  if (ow < s.p.shape.out_w) run_quads<S, 1, R, kLanes, kFlip>(s, ow, row);
+    if (s.channels <= 32 && s.plain) ow = run_pairs<S, R, Lanes::kTwice, kFlip>(s, ow, row);
+  ow = run_pairs<S, R, kLanes, kFlip>(s, ow, row);
+  if (ow < s.p.shape.out_w) run_quads<S, 1, R, kLanes, kFlip, true>(s, ow, row);
 }
 template <bool kFlip>
 void run_strip(const Strip& s, int64_t row, bool two) {
