@@ -32,10 +32,12 @@ OrderedJson sample_json(const token::Tokenizer& tokenizer, const sample::SampleR
 }
 
 void log_statistics(const llm::Generated& a) {
+  const std::string guessed =
+      a.guessed_tokens ? fmt::format(", {} of {} guesses right", a.accepted_tokens, a.guessed_tokens) : "";
   const std::string reused = a.reused_tokens ? fmt::format(" ({} of them held)", a.reused_tokens) : "";
-  log_info("{} prompt tokens{} at {:.0f}/s, first token after {:.1f} ms; {} tokens at {:.1f}/s; ended by {}",
+  log_info("{} prompt tokens{} at {:.0f}/s, first token after {:.1f} ms; {} tokens at {:.1f}/s{}; ended by {}",
            a.prompt_tokens, reused, a.prefill_tokens_per_second(), a.time_to_first_token_ms, a.tokens.size(),
-           a.tokens_per_second(), llm::finish_reason_name(a.finish_reason));
+           a.tokens_per_second(), guessed, llm::finish_reason_name(a.finish_reason));
 }
 
 }  // namespace

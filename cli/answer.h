@@ -14,6 +14,8 @@ Status write_out(std::string_view text);
 
 struct AnswerOptions {
   std::shared_ptr<const runtime::Adapter> adapter = {};  // what the model answers with besides; null: nothing
+  llm::DraftModel* draft = nullptr;                      // who guesses for it, so many tokens at a time; null: nobody
+  int32_t draft_tokens = 0;
   bool json = false;
   bool statistics = true;  // a line on stderr after the answer
 };

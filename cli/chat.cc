@@ -180,6 +180,7 @@ int answer_messages(LoadedModel& loaded, const std::vector<std::string>& prompts
                     const AnswerOptions& options) {
   llm::Generator generator(*loaded.model);
   generator.set_adapter(options.adapter);
+  generator.set_draft(options.draft, options.draft_tokens);
   session.prepare(generator);
   Result<History> history = History::make(loaded, chat);
   if (!history.is_ok()) return fail(history.status());
@@ -242,6 +243,7 @@ int converse(LoadedModel& loaded, const ChatArguments& chat, const SessionArgume
   if (!history.is_ok()) return fail(history.status());
   llm::Generator generator(*loaded.model, 0, LineReader::stopped);
   generator.set_adapter(options.adapter);
+  generator.set_draft(options.draft, options.draft_tokens);
   session.prepare(generator);
   if (const Status s = load_session(session, generator, *history); !s.is_ok()) return fail(s);
   const int code = talk_on(loaded, generator, *history, params, options);

@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // nereid run: answers prompts with a language model.
 
+#include "base/log.h"
 #include "cli/adapter_option.h"
 #include "cli/answer.h"
 #include "cli/chat.h"
 #include "cli/command.h"
 #include "cli/input.h"
 #include "cli/load_model.h"
+#include "cli/model_path.h"
 #include "cli/options.h"
+#include "llm/run/open_draft.h"
 
 namespace nereid::cli {
 namespace {
@@ -32,6 +35,7 @@ struct RunArguments {
   bool json = false;
   ChatArguments talk;
   SessionArguments session;
+  std::string draft;  // a model's path or name
 };
 
 void add_run_options(CommandLine& app, RunArguments& a) {
@@ -42,6 +46,9 @@ void add_run_options(CommandLine& app, RunArguments& a) {
       ->type_name("FILE");
   app.add_texts("--lora", a.adapters, "a folder with a LoRA adapter, and what it is scaled by; several are summed")
       ->type_name("DIR[:SCALE]");
+  app.add_option("--draft", a.draft,
+                 "a smaller model of the same vocabulary that guesses what comes next, --draft-tokens at a time "
+                 "(default: 4): the same answer in less time");
   app.add_flag("--chat", a.chat, "prompts are messages of a conversation");
   app.add_option("--system", a.talk.system, "the system message of --chat");
   app.add_option("--chat-template", a.talk.chat_template, "the template of --chat: a file, or a built-in one's name");
@@ -92,10 +99,26 @@ Result<std::vector<llm::AdapterSource>> read_adapters(const RunArguments& a) {
   return sources;
 }
 
+// A draft model and who guesses with it.
+struct Draft {
+  llm::OpenedDraft opened;
+  std::unique_ptr<llm::DraftModel> model;
+};
+
+Result<Draft> open_draft(const RunArguments& a, LoadedModel& loaded) {
+  Draft draft;
+  constexpr llm::DraftOptions kOneAnswer = {.answers = 1};
+  NEREID_TRY(draft.opened, llm::open_draft(a.draft, a.load.open, loaded, kOneAnswer));
+  for (const std::string& warning : draft.opened.warnings) log_warn("{}", warning);
+  NEREID_TRY(draft.model, llm::DraftModel::make(*draft.opened.model, *loaded.model, kOneAnswer));
+  return draft;
+}
+
 int answer_prompts(LoadedModel& loaded, const std::vector<std::string>& prompts, const SessionArguments& session,
                    const sample::SamplingParams& params, const AnswerOptions& options) {
   llm::Generator generator(*loaded.model);
   generator.set_adapter(options.adapter);
+  generator.set_draft(options.draft, options.draft_tokens);
   session.prepare(generator);
   if (!session.load.empty())
     if (const Status s = generator.restore(session.load).status(); !s.is_ok()) return fail(s);
@@ -127,14 +150,32 @@ int run_command(Arguments args) {
   const Result<std::vector<llm::AdapterSource>> sources = read_adapters(a);
   if (!sources.is_ok()) return fail(sources.status());
 
+  if (!a.draft.empty()) {
+    Result<std::string> path = resolve_model(a.draft);
+    if (!path.is_ok()) return fail(path.status());
+    a.draft = std::move(path).value();
+  }
   ExitCode code = kDone;
-  std::optional<LoadedModel> loaded = load_model(a.load, {}, &code);
-  if (!loaded) return code;
+  constexpr int32_t kGuesses = 4;
+  llm::LoadOptions load;
   AnswerOptions options{.json = a.json, .statistics = !a.load.quiet && !a.json};
+  if (!a.draft.empty()) {
+    options.draft_tokens = params->draft_tokens > 0 ? params->draft_tokens : kGuesses;
+    load.max_outputs = 1 + options.draft_tokens;
+  }
+  std::optional<LoadedModel> loaded = load_model(a.load, load, &code);
+  if (!loaded) return code;
   if (!sources->empty()) {
     const Result<compile::OpenedAdapter> adapter = loaded->model->open_adapter(*sources);
     if (!adapter.is_ok()) return fail(adapter.status());
     options.adapter = adapter->adapter;
+  }
+  Draft draft;
+  if (!a.draft.empty()) {
+    Result<Draft> opened = open_draft(a, *loaded);
+    if (!opened.is_ok()) return fail(opened.status());
+    draft = std::move(opened).value();
+    options.draft = draft.model.get();
   }
   if (!a.chat) return answer_prompts(*loaded, *prompts, a.session, *params, options);
   if (!prompts->empty()) return answer_messages(*loaded, *prompts, a.talk, a.session, *params, options);

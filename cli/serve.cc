@@ -5,7 +5,6 @@
 #include "base/interrupt.h"
 #include "base/log.h"
 #include "base/program_pages.h"
-#include "base/program_pages.h"
 #include "cli/adapter_option.h"
 #include "cli/command.h"
 #include "cli/model_path.h"
@@ -58,6 +57,14 @@ void declare_model(CommandLine& app, ServeArguments& a) {
       ->check(Check::existing_directory());
   app.add_option("--max-loras", a.model.executor.max_adapters, "adapters that a model holds at one time")
       ->check(Check::range(int64_t{0}, int64_t{65536}))
+      ->capture_default_str();
+  app.add_option(
+      "--draft,--speculative-model", a.model.draft,
+      "a smaller model of the same vocabulary that guesses what answers go on with: the same answers in less "
+      "time while few are made at once");
+  app.add_option("--draft-tokens,--num-speculative-tokens", a.model.executor.draft_tokens,
+                 "tokens that it guesses at a time")
+      ->check(Check::range(1, 63))
       ->capture_default_str();
   app.add_option("--chat-template", a.model.chat_template, "a template's name or file instead of the model's own");
   app.add_option("--tool-format,--tool-call-parser", a.model.tool_format,
@@ -158,6 +165,9 @@ Status complete(ServeArguments& a) {
   if (a.policy == "guaranteed_no_evict" || a.policy == "GUARANTEED_NO_EVICT")
     a.model.executor.policy = llm::SchedulePolicy::kGuaranteedNoEvict;
   const bool are_named = !a.names.empty();
+  if (!a.model.draft.empty()) {
+    NEREID_TRY(a.model.draft, resolve_model(a.model.draft));
+  }
   for (std::string& model : a.models) {
     NEREID_TRY(std::string path, resolve_model(model));
     // A model that is found by a name keeps it; of a path the last part is the name.
@@ -188,8 +198,7 @@ std::optional<ExitCode> load_adapters(const ServeArguments& a, server::Host& hos
   for (const std::string& text : a.adapters) {
     const Result<NamedAdapter> adapter = parse_named_adapter(text, host.model_names());
     if (!adapter.is_ok()) return fail(adapter.status());
-    const Status status =
-        host.load_adapter(adapter->model, adapter->name, adapter->source.path, adapter->source.scale);
+    const Status status = host.load_adapter(adapter->model, adapter->name, adapter->source.path, adapter->source.scale);
     if (!status.is_ok()) return fail(status.with("--lora " + text));
   }
   return std::nullopt;

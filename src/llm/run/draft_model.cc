@@ -62,6 +62,10 @@ void DraftModel::forget(uint64_t answer) {
   if (const auto at = slot_of_.find(answer); at != slot_of_.end()) empty(slots_[at->second]);
 }
 
+void DraftModel::begin(uint64_t answer) {
+  if (const auto at = slot_of_.find(answer); at != slot_of_.end()) slots_[at->second].sampler.reset();
+}
+
 // Its own, a free one, or the one that was not used for the longest time; none where all are of this round.
 std::optional<size_t> DraftModel::slot_of(uint64_t answer) {
   const auto known = slot_of_.find(answer);

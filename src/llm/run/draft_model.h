@@ -49,6 +49,8 @@ class DraftModel {
   // context or memory, or its parameters leave nothing to draw.
   Status guess(std::span<const DraftAsk> asks, std::span<std::vector<int32_t>* const> guesses);
   void forget(uint64_t answer);
+  // The next answer of that number may have other parameters; its text is kept.
+  void begin(uint64_t answer);
 
   int64_t max_answers() const { return static_cast<int64_t>(slots_.size()); }
 

@@ -129,6 +129,7 @@ Result<Generated> Generator::generate(std::span<const int32_t> prompt, const sam
   const int64_t start_ns = now_ns();
   NEREID_RETURN_IF_ERROR(check_prompt(prompt, model_));
   NEREID_TRY(Drawer drawer, model_.samplers().make(params));
+  if (draft_) draft_->begin(static_cast<uint64_t>(sequence_));
 
   // The last token is always computed: its logits are what the answer begins with.
   const auto differs = std::mismatch(held_.begin(), held_.end(), prompt.begin(), prompt.end() - 1).first;

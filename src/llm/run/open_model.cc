@@ -64,6 +64,9 @@ Result<OpenedModel> open_model(const std::string& path, const OpenOptions& optio
              compile::open_engine(path, {.exact = options.exact}, *opened.pool, progress));
   opened.warnings.insert(opened.warnings.end(), engine.warnings.begin(), engine.warnings.end());
   opened.was_built = engine.was_built;
+  if (const Json& info = engine.file.info(); info.is_object() && info.value("kind", Json()) == "encoder")
+    return blame_options(invalid_argument(
+        "'{}' encodes texts and generates none; `nereid embed` and `nereid serve` know what to do with it", path));
   if (Status s = check_context(engine.file.info(), options.context); !s.is_ok()) return blame_options(std::move(s));
   NEREID_TRY(load.kv_types, KvTypes::parse(options.kv_cache_dtype));
   if (Status s = check_layers(engine.file.info(), load.kv_types); !s.is_ok()) return blame_options(std::move(s));

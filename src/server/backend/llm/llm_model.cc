@@ -79,7 +79,15 @@ Result<std::unique_ptr<LlmModel>> LlmModel::open(const std::string& path, const 
     m->card_.tool_format = chosen(options.tool_format, tool_format_of(m->template_->source()));
     m->card_.thought_format = chosen(options.thought_format, thought_format_of(m->template_->source()));
   }
-  NEREID_TRY(m->executor_, llm::Executor::start(*m->opened_.model, options.executor));
+  llm::ExecutorOptions executor = options.executor;
+  if (!options.draft.empty()) {
+    Result<llm::OpenedDraft> draft = llm::open_draft(options.draft, options.open, m->opened_, {}, progress);
+    if (wrong_option) *wrong_option |= draft.status().code() == StatusCode::kInvalidArgument;
+    NEREID_TRY(m->draft_, std::move(draft));
+    m->opened_.warnings.insert(m->opened_.warnings.end(), m->draft_.warnings.begin(), m->draft_.warnings.end());
+    executor.draft = m->draft_.model.get();
+  }
+  NEREID_TRY(m->executor_, llm::Executor::start(*m->opened_.model, executor));
   return m;
 }
 

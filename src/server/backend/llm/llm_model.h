@@ -9,6 +9,7 @@
 
 #include "llm/run/conversation.h"
 #include "llm/run/executor.h"
+#include "llm/run/open_draft.h"
 #include "llm/run/open_model.h"
 #include "server/core/text_model.h"
 
@@ -18,6 +19,7 @@ struct LlmModelOptions {
   std::string name;  // as requests name it; "": the path's last part without its ending
   llm::OpenOptions open;
   llm::ExecutorOptions executor;
+  std::string draft;          // path of a smaller model that guesses for it; "": none
   std::string chat_template;  // "": the model's own; a built-in one's name, or a file
   // How it calls tools and writes what it thinks, as the card names it; "auto": told from its template; "none".
   std::string tool_format = "auto", thought_format = "auto";
@@ -56,6 +58,7 @@ class LlmModel final : public TextModel {
 
   ModelCard card_;
   llm::OpenedModel opened_;
+  llm::OpenedDraft draft_;
   std::optional<chat::ChatTemplate> template_;
   std::unique_ptr<llm::Executor> executor_;  // goes first
 };
