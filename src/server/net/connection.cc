@@ -213,6 +213,9 @@ void Connection::hand_over(Request request, std::shared_ptr<Responder> responder
   if (host_.is_draining->load())
     return responder->send(
         host_.router->error({.status = 503, .message = "the server is stopping", .path = request.path}));
+  if (match.endpoint->loop_bytes >= request.body.size() && match.endpoint->loop_bytes > 0 &&
+      !request.headers.has("Content-Encoding"))
+    return match.endpoint->handle(std::move(request), std::move(responder));
   host_.run_on_worker([handle = &match.endpoint->handle, router = host_.router,
                        most_bytes = host_.settings->max_body_bytes, r = std::make_shared<Request>(std::move(request)),
                        responder = std::move(responder)]() mutable {

@@ -24,6 +24,9 @@ struct Endpoint {
   Handler handle;
   Access access = Access::kKey;
   Runs runs = Runs::kOnWorker;
+  // Of kOnWorker: with a body of at most so many bytes, not packed, the handler computes so little that it runs on the
+  // loop; handing a request to another thread and its response back costs more.
+  size_t loop_bytes = 0;
 };
 
 // Something that no handler got to answer.

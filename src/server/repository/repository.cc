@@ -4,23 +4,20 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <condition_variable>
-#include <deque>
 #include <mutex>
 #include <set>
 #include <shared_mutex>
-#include <thread>
 
 #include "base/file.h"
 #include "base/log.h"
 #include "server/repository/layout.h"
+#include "server/repository/model_reaper.h"
 #include "server/repository/model_source.h"
 
 namespace nereid::server {
 namespace {
 
 constexpr std::string_view kUnloaded = "unloaded";
-constexpr int kMostLastUseMs = 10'000;  // that a model which goes is waited for before it refuses requests
 
 struct Version {
   ModelState state = ModelState::kUnknown;
@@ -58,18 +55,8 @@ std::string_view code_text(StatusCode code) {
 
 class FolderRepository final : public Repository {
  public:
-  FolderRepository(RepositoryOptions options, ModelLoader& loader) : options_(std::move(options)), loader_(loader) {
-    reaper_ = std::thread([this] { reap(); });
-  }
-  ~FolderRepository() override {
-    stop();
-    {
-      const std::lock_guard lock(reap_mutex_);
-      is_closing_ = true;
-    }
-    reap_changed_.notify_all();
-    reaper_.join();
-  }
+  FolderRepository(RepositoryOptions options, ModelLoader& loader) : options_(std::move(options)), loader_(loader) {}
+  ~FolderRepository() override { stop(); }
 
   Status start() override {
     std::vector<std::string> failed;
@@ -203,8 +190,7 @@ class FolderRepository final : public Repository {
       for (const auto& [name, entry] : entries_) names.push_back(name);
     }
     for (const std::string& name : names) unload_one(name, false);
-    std::unique_lock lock(reap_mutex_);
-    reap_changed_.wait(lock, [this] { return reaping_ == 0; });
+    reaper_.wait();
   }
 
   void watch(Watcher watcher) override { watcher_ = std::move(watcher); }
@@ -395,47 +381,15 @@ class FolderRepository final : public Repository {
     if (model != nullptr) reap_later(std::move(model), name, number);
   }
 
-  struct Leaving {
-    std::shared_ptr<InferModel> model;
-    std::string name;  // "": another has taken its place
-    int64_t number = 0;
-  };
-
-  void reap_later(std::shared_ptr<InferModel> model, std::string name, int64_t number) {
+  void reap_later(std::shared_ptr<InferModel> model, const std::string& name, int64_t number) {
     if (watcher_) watcher_(model, false);
-    {
-      const std::lock_guard lock(reap_mutex_);
-      leaving_.push_back({std::move(model), std::move(name), number});
-      ++reaping_;
-    }
-    reap_changed_.notify_all();
-  }
-
-  // Waits for what the models that go have taken, lets go of them, and only then says that they are gone.
-  void reap() {
-    std::unique_lock lock(reap_mutex_);
-    for (;;) {
-      reap_changed_.wait(lock, [this] { return is_closing_ || !leaving_.empty(); });
-      if (leaving_.empty()) return;
-      Leaving one = std::move(leaving_.front());
-      leaving_.pop_front();
-      lock.unlock();
-      // Whoever has found it already may still ask it something, so that a reload loses no request.
-      for (int ms = 0; one.model.use_count() > 1 && ms < kMostLastUseMs; ++ms)
-        std::this_thread::sleep_for(std::chrono::milliseconds(1));
-      one.model->drain();
-      one.model.reset();
-      if (!one.name.empty()) {
-        const std::unique_lock state(mutex_);
-        const auto it = entries_.find(one.name);
-        if (it != entries_.end())
-          if (Version& version = it->second.versions[one.number]; version.state == ModelState::kUnloading)
-            version.state = ModelState::kUnavailable, version.reason = kUnloaded;
-      }
-      lock.lock();
-      --reaping_;
-      reap_changed_.notify_all();
-    }
+    reaper_.add(std::move(model), [this, name, number] {
+      const std::unique_lock lock(mutex_);
+      const auto it = entries_.find(name);
+      if (it == entries_.end()) return;  // another has taken its place, and has its name
+      if (Version& version = it->second.versions[number]; version.state == ModelState::kUnloading)
+        version.state = ModelState::kUnavailable, version.reason = kUnloaded;
+    });
   }
 
   const RepositoryOptions options_;
@@ -446,12 +400,7 @@ class FolderRepository final : public Repository {
   mutable std::shared_mutex mutex_;
   std::map<std::string, Entry, std::less<>> entries_;
   bool has_started_ = false, is_stopping_ = false;
-  std::mutex reap_mutex_;
-  std::condition_variable reap_changed_;
-  std::deque<Leaving> leaving_;
-  int reaping_ = 0;
-  bool is_closing_ = false;
-  std::thread reaper_;
+  ModelReaper reaper_;  // goes first: it changes entries
 };
 
 }  // namespace

@@ -121,6 +121,19 @@ class ClientTest(unittest.TestCase):
         with self.assertRaisesRegex(InferenceServerException, r"Expected \[-1,16\], got \[1,8\]"):
             self.infer("identity_fp32", "INPUT0", np.zeros((1, 8), np.float32), "FP32", "OUTPUT0")
 
+    def test_a_network_is_told_where_a_sequence_begins(self):
+        config = ('{"backend":"onnxruntime","max_batch_size":4,'
+                  '"input":[{"name":"INPUT0","data_type":"TYPE_INT32","dims":[1]}],'
+                  '"output":[{"name":"OUTPUT0","data_type":"TYPE_INT32","dims":[1]}],'
+                  '"sequence_batching":{"control_input":[{"name":"START","control":'
+                  '[{"kind":"CONTROL_SEQUENCE_START","int32_false_true":[0,1]}]}]}}')
+        self.client.load_model("told", config=config, files={"file:1/model.onnx": twins.onnx_select()})
+        values = np.array([[5]], dtype=np.int32)
+        first = self.infer("told", "INPUT0", values, "INT32", "OUTPUT0", sequence_id=3, sequence_start=True)
+        second = self.infer("told", "INPUT0", values, "INT32", "OUTPUT0", sequence_id=3, sequence_end=True)
+        self.assertEqual([first.as_numpy("OUTPUT0").item(), second.as_numpy("OUTPUT0").item()], [105, 5])
+        self.client.unload_model("told")
+
     def test_models_come_and_go(self):
         self.client.unload_model("identity_1mib")
         self.assertFalse(self.client.is_model_ready("identity_1mib"))

@@ -30,6 +30,14 @@ def add_model(number):
     return onnx_binary("Add", FLOAT, struct.pack("<f", number), 16)
 
 
+def onnx_select():
+    """OUTPUT0 = INPUT0 + START * 100, for a batch of any size: a model that is told where a sequence begins."""
+    kind = onnx.tensor_type(INT32, ["batch", 1])
+    return onnx.model([onnx.node("Mul", ["START", "c"], ["hundreds"]), onnx.node("Add", ["INPUT0", "hundreds"], ["OUTPUT0"])],
+                      [("INPUT0", kind), ("START", kind)], [("OUTPUT0", kind)],
+                      [onnx.tensor("c", INT32, [], struct.pack("<i", 100))])
+
+
 def write(folder, config=None, versions=(1,), files=()):
     folder.mkdir(parents=True)
     for version in versions:

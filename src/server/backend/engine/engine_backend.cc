@@ -78,16 +78,37 @@ Status check_tensor(const TensorConfig& want, const std::vector<compile::NamedTy
                           names_of(have));
 }
 
+// The inputs that the server adds to requests of sequences.
+std::vector<TensorConfig> control_inputs(const ModelConfig& config) {
+  std::vector<TensorConfig> inputs;
+  if (config.sequence_batching)
+    for (const ControlInput& one : config.sequence_batching->controls)
+      inputs.push_back({.name = one.name, .type = one.type, .dims = {1}, .reshape = {}, .label_file = {}});
+  return inputs;
+}
+
+// With those of requests.
+std::vector<TensorConfig> all_inputs(const ModelConfig& config) {
+  std::vector<TensorConfig> inputs = config.inputs;
+  for (TensorConfig& one : control_inputs(config)) inputs.push_back(std::move(one));
+  return inputs;
+}
+
+bool names(const std::vector<TensorConfig>& tensors, const std::string& name) {
+  return std::any_of(tensors.begin(), tensors.end(), [&](const TensorConfig& one) { return one.name == name; });
+}
+
 class EngineModel final : public BackendModel {
  public:
   EngineModel(ModelConfig config, compile::OpenedNetwork network, int threads)
-      : config_(std::move(config)), network_(std::move(network)), threads_(threads) {}
+      : config_(std::move(config)), inputs_(all_inputs(config_)), network_(std::move(network)), threads_(threads) {}
   Result<std::unique_ptr<BackendInstance>> make_instance(const std::string&) override {
-    return std::unique_ptr<BackendInstance>(std::make_unique<EngineInstance>(config_, network_, threads_));
+    return std::unique_ptr<BackendInstance>(std::make_unique<EngineInstance>(config_, inputs_, network_, threads_));
   }
 
  private:
   const ModelConfig config_;
+  const std::vector<TensorConfig> inputs_;
   const compile::OpenedNetwork network_;
   const int threads_;
 };
@@ -112,7 +133,9 @@ class EngineBackend final : public Backend {
     const std::string path = model_path(config, place);
     NEREID_TRY(compile::OpenedNetwork network, open_file(path));
     ConfigCompletion found;
+    const std::vector<TensorConfig> controls = control_inputs(config);
     for (const compile::NamedType& one : network.inputs) {
+      if (names(controls, one.name)) continue;
       TensorConfig& tensor = found.inputs.emplace_back();
       tensor = {.name = one.name,
                 .type = infer_type_of(one.type.dtype),
@@ -128,7 +151,8 @@ class EngineBackend final : public Backend {
                                .reshape = {},
                                .label_file = {}});
     const bool takes_batches = starts_open(found.inputs) && starts_open(found.outputs);
-    if (config.max_batch_size > 0 || takes_batches) {
+    const bool is_silent = config.inputs.empty() && config.outputs.empty();
+    if (config.max_batch_size > 0 || (is_silent && takes_batches)) {
       found.max_batch_size = config.max_batch_size > 0 ? config.max_batch_size : kDefaultMaxBatch;
       found.batches_dynamically = takes_batches;
       drop_first(&found.inputs);
@@ -143,13 +167,13 @@ class EngineBackend final : public Backend {
   Result<std::unique_ptr<BackendModel>> open(const ModelConfig& config, const ModelPlace& place) override {
     const std::string path = model_path(config, place);
     NEREID_TRY(compile::OpenedNetwork network, take(path));
-    for (const TensorConfig& one : config.inputs)
+    const std::vector<TensorConfig> inputs = all_inputs(config);
+    for (const TensorConfig& one : inputs)
       NEREID_RETURN_IF_ERROR(check_tensor(one, network.inputs, "input", config.name));
     for (const TensorConfig& one : config.outputs)
       NEREID_RETURN_IF_ERROR(check_tensor(one, network.outputs, "output", config.name));
     for (const compile::NamedType& one : network.inputs) {
-      const auto is_it = [&](const TensorConfig& t) { return t.name == one.name; };
-      if (!network.defaults.contains(one.name) && std::none_of(config.inputs.begin(), config.inputs.end(), is_it))
+      if (!network.defaults.contains(one.name) && !names(inputs, one.name))
         return invalid_argument("the model's file has an input '{}' that the configuration of '{}' does not name",
                                 one.name, config.name);
     }

@@ -33,13 +33,14 @@ std::string text_bytes(std::span<const std::string> texts) {
 
 }  // namespace
 
-EngineInstance::EngineInstance(const ModelConfig& config, const compile::OpenedNetwork& network, int threads)
+EngineInstance::EngineInstance(const ModelConfig& config, const std::vector<TensorConfig>& inputs,
+                               const compile::OpenedNetwork& network, int threads)
     : config_(config),
       has_batch_(config.max_batch_size > 0),
       pool_(std::make_unique<ThreadPool>(ThreadPoolOptions{.threads = threads, .pin = false})),
       context_(runtime::NetContext::create(network.network, *pool_)) {
   for (size_t i = 0; i < network.inputs.size(); ++i)
-    for (const TensorConfig& one : config.inputs)
+    for (const TensorConfig& one : inputs)
       if (one.name == network.inputs[i].name)
         inputs_.push_back({.index = i, .config = &one, .joined = {}, .texts = {}});
   for (const TensorConfig& one : config.outputs)

@@ -13,7 +13,9 @@ namespace nereid::server {
 
 class EngineInstance final : public BackendInstance {
  public:
-  EngineInstance(const ModelConfig& config, const compile::OpenedNetwork& network, int threads);
+  // `inputs`: those of the configuration, and those by which it learns of sequences. All outlive it.
+  EngineInstance(const ModelConfig& config, const std::vector<TensorConfig>& inputs,
+                 const compile::OpenedNetwork& network, int threads);
   ExecutionTimes execute(std::span<const std::shared_ptr<Execution>> batch) override;
 
  private:
