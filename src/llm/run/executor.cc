@@ -54,7 +54,7 @@ class ThreadExecutor final : public Executor {
       NEREID_RETURN_IF_ERROR(check_room());
     }
     const int64_t timeout_us = request.timeout_us;
-    if (request.shift_keep < 0) request.shift_keep = options_.shift_keep;
+    if (request.shift_keep == -1) request.shift_keep = options_.shift_keep;
     NEREID_TRY(std::unique_ptr<ActiveRequest> made,
                ActiveRequest::make(model_, adapters_, longest_sequence_, std::move(request), std::move(on_output)));
     if (timeout_us > 0) made->expires_us = enqueued_us + std::min(timeout_us, INT64_MAX - enqueued_us);

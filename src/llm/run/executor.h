@@ -34,8 +34,9 @@ struct Request {
   int64_t timeout_us = 0;        // from enqueue to the last token; 0: none
   std::string user;              // requests of one user share what its turn gives; "" is a user, too
   // An answer that fills the context goes on from its first so many tokens and the newer half of the others, computed
-  // anew (schedule/context_shift.h); -1: as ExecutorOptions say.
+  // anew (schedule/context_shift.h); -1: as ExecutorOptions say; kNoShift: it ends.
   int32_t shift_keep = -1;
+  static constexpr int32_t kNoShift = -2;
   std::string adapter;  // a LoRA loaded by that name; "": the model as it is
 };
 

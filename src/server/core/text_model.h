@@ -25,6 +25,7 @@ struct ModelCard {
   int64_t vocab = 0;
   bool generates = false;  // completions; chats too where it has a template
   bool chats = false;
+  bool shifts = false;  // answers go on where the context is full, unless a request says otherwise
   bool embeds = false;
   bool reranks = false;
   std::vector<std::string> adapters;  // also models, by these names
@@ -43,6 +44,10 @@ struct TextRequest {
   int64_t timeout_us = 0;  // 0: none
   std::string user;
   std::string adapter;
+  // Where an answer fills the context: tokens of the beginning that stay while the older half of the others goes; -1:
+  // as the model's options say; kNoShift: it ends.
+  int32_t shift_keep = -1;
+  static constexpr int32_t kNoShift = -2;
 };
 
 // As llm::Output; the two differ in nothing but what they may know.

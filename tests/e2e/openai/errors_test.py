@@ -90,6 +90,27 @@ class ErrorsTest(ServedTest):
 
 
 @needs_openai
+class ContextTest(ServedTest):
+    options = ("--context", "128", "--context-shift", "--kv-cache-dtype", "int8", "--kv-host-memory", "8")
+
+    def test_an_answer_longer_than_the_context_goes_on_unless_the_request_says_otherwise(self):
+        long = {"max_tokens": 200, "extra_body": {"ignore_eos": True}}
+        answer = self.complete(**long)
+        self.assertEqual((answer.choices[0].finish_reason, answer.usage.completion_tokens), ("length", 200))
+        self.assertEqual(self.complete(**long).choices[0].text, answer.choices[0].text)
+        self.assertEqual(self.chat(**long).usage.completion_tokens, 200)
+        kept = self.complete(max_tokens=200, extra_body={"ignore_eos": True, "context_shift": True, "n_keep": 40})
+        self.assertEqual(kept.usage.completion_tokens, 200)
+        with self.assertRaises(openai.BadRequestError) as refused:
+            self.complete(max_tokens=200, extra_body={"context_shift": False})
+        self.assertIn("maximum context length is 128", str(refused.exception))
+
+    def test_a_prompt_longer_than_the_context_is_refused(self):
+        with self.assertRaises(openai.BadRequestError):
+            self.complete(prompt="word " * 200)
+
+
+@needs_openai
 class KeyTest(ServedTest):
     options = ("--api-key", "sesame")
 

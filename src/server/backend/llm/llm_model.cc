@@ -74,6 +74,7 @@ Result<std::unique_ptr<LlmModel>> LlmModel::open(const std::string& path, const 
   m->card_.context_tokens = model.context_tokens();
   m->card_.vocab = model.vocab();
   m->card_.generates = true;
+  m->card_.shifts = options.executor.shift_keep >= 0;
   m->card_.chats = m->template_.has_value();
   if (m->template_) {
     m->card_.tool_format = chosen(options.tool_format, tool_format_of(m->template_->source()));
@@ -132,6 +133,7 @@ Result<uint64_t> LlmModel::generate(TextRequest request, TextSink sink) {
                       .priority = request.priority,
                       .timeout_us = request.timeout_us,
                       .user = std::move(request.user),
+                      .shift_keep = request.shift_keep,
                       .adapter = std::move(request.adapter)};
   NEREID_TRY(const llm::RequestId id,
              executor_->enqueue(std::move(wanted), [sink = std::move(sink)](llm::Output&& output) {

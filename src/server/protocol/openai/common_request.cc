@@ -14,6 +14,10 @@ std::string read_user(Fields& fields) {
   return user;
 }
 
+bool shifts(const ModelCard& card, const CommonRequest& request) {
+  return request.shift_keep >= 0 || (request.shift_keep != TextRequest::kNoShift && card.shifts);
+}
+
 CommonRequest read_common(Fields& fields, const BodyReader& reader) {
   CommonRequest request;
   request.model = fields.text("model").value_or("");
@@ -38,6 +42,9 @@ CommonRequest read_common(Fields& fields, const BodyReader& reader) {
   request.priority = static_cast<int32_t>(fields.integer("priority", INT32_MIN, INT32_MAX).value_or(0));
   if (const std::optional<double> seconds = fields.number("timeout", 0, kMaxRequestTimeoutS))
     request.timeout_us = static_cast<int64_t>(*seconds * 1e6);
+  const auto keep = static_cast<int32_t>(fields.integer("n_keep", 0, INT32_MAX).value_or(4));
+  if (const std::optional<bool> shifts = fields.boolean("context_shift"))
+    request.shift_keep = *shifts ? keep : TextRequest::kNoShift;
   fields.ignore({"metadata", "store", "service_tier", "prompt_cache_key", "prompt_cache_retention", "cache_prompt",
                  "skip_special_tokens", "spaces_between_special_tokens", "request_id"});
   return request;

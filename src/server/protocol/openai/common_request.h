@@ -5,6 +5,7 @@
 #include <string>
 
 #include "llm/sample/params.h"
+#include "server/core/text_model.h"
 #include "server/protocol/openai/fields.h"
 #include "server/protocol/openai/sampling_fields.h"
 
@@ -27,6 +28,7 @@ struct CommonRequest {
   std::string user;
   int32_t priority = 0;
   int64_t timeout_us = 0;
+  int32_t shift_keep = -1;  // as TextRequest's
 };
 
 // What an endpoint needs beside the body's text.
@@ -38,5 +40,8 @@ struct BodyReader {
 CommonRequest read_common(Fields& fields, const BodyReader& reader);
 // Of "user", or "safety_identifier" as it is called now.
 std::string read_user(Fields& fields);
+
+// Whether an answer may be longer than the context.
+bool shifts(const ModelCard& card, const CommonRequest& request);
 
 }  // namespace nereid::server::openai

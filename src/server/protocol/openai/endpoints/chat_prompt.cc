@@ -21,7 +21,8 @@ bool uses_tools(const std::vector<Message>& messages) {
 void check_context(const ModelCard& card, ChatRequest* request, size_t prompt, FirstError* error) {
   const auto tokens = static_cast<int64_t>(prompt);
   int32_t& most = request->common.params.max_tokens;
-  if (request->has_max_tokens && tokens + most > card.context_tokens)
+  if (request->has_max_tokens && tokens + most > card.context_tokens &&
+      !(tokens < card.context_tokens && shifts(card, request->common)))
     error->set(context_exceeded(card.context_tokens, tokens, most, "messages", "messages"));
   else if (tokens >= card.context_tokens)
     error->set(context_exceeded(card.context_tokens, tokens, 0, "messages", "messages"));
@@ -112,7 +113,8 @@ TextRequest chat_request(const Service& service, const FoundModel& found, ChatRe
                   .priority = std::min(common.priority, service.max_priority),
                   .timeout_us = common.timeout_us,
                   .user = common.user,
-                  .adapter = found.adapter};
+                  .adapter = found.adapter,
+                  .shift_keep = common.shift_keep};
   if (error->is_set()) return one;
   check_context(card, request, one.prompt.size(), error);
   // A form the answer was asked to have binds it whole: there is no room for calls then, unless one must be made.

@@ -36,7 +36,8 @@ int32_t answer_tokens(const TextModel& model, const CompletionRequest& request, 
   const int64_t context = model.card().context_tokens;
   const auto tokens = static_cast<int64_t>(prompt);
   const int64_t wanted = request.common.params.max_tokens;
-  if (tokens + wanted <= context) return static_cast<int32_t>(wanted);
+  if (tokens + wanted <= context || (tokens < context && shifts(model.card(), request.common)))
+    return static_cast<int32_t>(wanted);
   if (!request.has_max_tokens && tokens < context) return static_cast<int32_t>(context - tokens);
   error->set(context_exceeded(context, tokens, wanted, "prompt", "prompt"));
   return 0;
@@ -92,7 +93,8 @@ void completions(const Service& service, net::Request request, ResponderPtr resp
                     .priority = std::min(common.priority, service.max_priority),
                     .timeout_us = common.timeout_us,
                     .user = common.user,
-                    .adapter = found.adapter};
+                    .adapter = found.adapter,
+                    .shift_keep = common.shift_keep};
     one.params.max_tokens = answer_tokens(*found.model, parsed, one.prompt.size(), &error);
     if (parsed.best_of > common.n) one.params.best_of = parsed.best_of;
     if (parsed.echo) {
