@@ -38,7 +38,7 @@ class FixedTextModels final : public TextModels {
   explicit FixedTextModels(std::vector<std::shared_ptr<TextModel>> models) : models_(std::move(models)) {}
 
   std::shared_ptr<TextModel> find(std::string_view name) const override {
-    for (const std::shared_ptr<TextModel>& model : models_) {
+    for (const std::shared_ptr<TextModel>& model : models_)
       if (model->card().name == name) return model;
     for (const std::shared_ptr<TextModel>& model : models_)
       if (!adapter_named(*model, name).empty()) return model;

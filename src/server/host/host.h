@@ -23,15 +23,15 @@ struct HostOptions {
   std::string host = "127.0.0.1";  // or "unix:PATH"
   int port = 8000;                 // 0: any that is free
   net::Settings settings;
-  net::TlsOptions tls;                // no certificate: in the clear
-  std::vector<std::string> api_keys;  // none: everybody may
-  std::string origin;                 // of pages that may read responses: "https://a.b", "*"; "": none
-  bool log_requests = false;          // a line each on standard error
-  int32_t max_priority = 60;          // of a request; a level is worth a second of waiting
-  std::string version;                // of the program
+  net::TlsOptions tls;                        // no certificate: in the clear
+  std::vector<std::string> api_keys;          // none: everybody may
+  std::string origin;                         // of pages that may read responses: "https://a.b", "*"; "": none
+  bool log_requests = false;                  // a line each on standard error
+  std::string adapter_folder;                 // what clients may load adapters from; "": they may not
+  int32_t max_priority = 60;                  // of a request; a level is worth a second of waiting
+  std::string version;                        // of the program
   std::vector<net::Endpoint> endpoints;       // of the KServe protocol, where a model repository is served
   std::function<std::string()> more_metrics;  // text behind that of the host's own metrics
-  std::string adapter_folder;         // what clients may load adapters from; "": they may not
 };
 
 // One thread calls it.
