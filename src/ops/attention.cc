@@ -145,8 +145,7 @@ void write_cache(const TensorView& cache, int64_t row, std::span<const float> va
 
 // One element of a row.
 double read_cache(const TensorView& cache, int64_t row, int64_t head_dim, int64_t i) {
-  if (cache.dtype == DType::f8e4m3)
-    return static_cast<double>(f8e4m3_to_f32(cache.as<uint8_t>()[row * head_dim + i]));
+  if (cache.dtype == DType::f8e4m3) return static_cast<double>(f8e4m3_to_f32(cache.as<uint8_t>()[row * head_dim + i]));
   if (cache.dtype != DType::i8) return static_cast<double>(read_float(cache, row * head_dim + i));
   const int8_t* codes = cache.as<int8_t>() + row * kv_row_elements(DType::i8, head_dim);
   float scale = 0;
