@@ -38,6 +38,8 @@ template <Codes C, int R, int M>
     F32 v[M];
     unrolled<M>([&]<int m>() { v[m] = simd::load(x[m] + c); });
     unrolled<R>([&]<int r>() {
+      // One token waits for memory: the rows that come next are fetched.
+      if constexpr (M == 1) simd::prefetch(a + (r + R) * a_stride + c * kBytes<C>);
       const F32 w = load_weights<C>(a + r * a_stride + c * kBytes<C>);
       unrolled<M>([&]<int m>() { acc[r][m] = simd::fma(w, v[m], acc[r][m]); });
     });
