@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <tuple>
 
 #include "llm/run/encoder_interface.h"
 #include "llm/run/pool_rows.h"

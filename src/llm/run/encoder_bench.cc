@@ -29,7 +29,7 @@ OpenedEncoder* opened() {
 }
 
 // By the first word of a step's label, where a layer's number is left out.
-void print_profile(const Encoder& encoder, runtime::Context& context) {
+void print_profile(const runtime::Context& context) {
   std::map<std::string, int64_t> sums;
   for (const auto& [label, ns] : context.profile()) {
     std::string kind = label;
@@ -37,7 +37,6 @@ void print_profile(const Encoder& encoder, runtime::Context& context) {
     sums[kind] += ns;
   }
   for (const auto& [kind, ns] : sums) fmt::print(stderr, "{:50} {:10.3f} ms\n", kind, static_cast<double>(ns) / 1e6);
-  (void)encoder;
 }
 
 void encode(benchmark::State& state) {
@@ -64,7 +63,7 @@ void encode(benchmark::State& state) {
   }
   state.counters["best_ms"] = best_ns / 1e6;
   state.counters["best_tokens_per_s"] = static_cast<double>(batch * size) * 1e9 / best_ns;
-  if (profiles) print_profile(*m->encoder, m->encoder->context());
+  if (profiles) print_profile(m->encoder->context());
 }
 
 BENCHMARK(encode)

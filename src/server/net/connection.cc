@@ -344,8 +344,8 @@ void Connection::end_response(bool is_complete) {
 // Closing a socket with unread input would take the response away from the client, too.
 void Connection::linger() {
   transport_->end_writes();
+  phase_ = Phase::kLingering;  // the request has ended: close() must not end it again
   if (is_eof_) return close();
-  phase_ = Phase::kLingering;
   in_ = {};
   set_deadline(now_ns() + kLingerMs * kMs);
 }
