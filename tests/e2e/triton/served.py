@@ -8,6 +8,7 @@ import re
 import subprocess
 import tempfile
 import threading
+import time
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -60,8 +61,11 @@ class Served:
         assert status == 200, text
 
     def stop(self):
+        begin = time.monotonic()
         self.process.terminate()
         code = self.process.wait(60)
+        if time.monotonic() - begin > 20:
+            raise AssertionError("the server took long to stop:\n" + "".join(self.said)[-2000:])
         self.cache.cleanup()
         return code
 

@@ -5,6 +5,7 @@
 #include <grpcpp/server.h>
 #include <grpcpp/server_builder.h>
 
+#include <algorithm>
 #include <limits>
 #include <mutex>
 #include <thread>
@@ -14,6 +15,7 @@
 #include "grpc_service.grpc.pb.h"
 #include "health.grpc.pb.h"
 #include "server/protocol/kserve/extensions.h"
+#include "server/protocol/kserve_grpc/call_count.h"
 #include "server/protocol/kserve_grpc/grpc_messages.h"
 #include "server/protocol/kserve_grpc/grpc_status.h"
 #include "server/protocol/kserve_grpc/stream_reactor.h"
@@ -30,14 +32,24 @@ Unary* finish(Context* context, const Status& status) {
   return reactor;
 }
 
+Status stopping() {
+  return unavailable("the server is stopping and takes no more requests");
+}
+
 class InferReactor final : public Unary {
  public:
+  explicit InferReactor(std::shared_ptr<CallCount> calls) : calls_(std::move(calls)) {}
   void start(const GrpcOptions& options, std::shared_ptr<const inference::ModelInferRequest> message,
              inference::ModelInferResponse* response) {
-    if (const Status status = begin(options, message, response); !status.is_ok()) Finish(grpc_status(status));
+    is_counted_ = calls_->begin();
+    const Status status = is_counted_ ? begin(options, message, response) : stopping();
+    if (!status.is_ok()) Finish(grpc_status(status));
   }
   void OnCancel() override { cancelled_->store(true, std::memory_order_relaxed); }
-  void OnDone() override { delete this; }
+  void OnDone() override {
+    if (is_counted_) calls_->end();
+    delete this;
+  }
 
  private:
   Status begin(const GrpcOptions& options, const std::shared_ptr<const inference::ModelInferRequest>& message,
@@ -59,7 +71,9 @@ class InferReactor final : public Unary {
     });
   }
 
+  const std::shared_ptr<CallCount> calls_;
   const std::shared_ptr<std::atomic<bool>> cancelled_ = std::make_shared<std::atomic<bool>>(false);
+  bool is_counted_ = false;
 };
 
 // Threads for what may block: loads.
@@ -80,7 +94,8 @@ class Blocking {
 
 class InferenceService final : public inference::GRPCInferenceService::CallbackService {
  public:
-  explicit InferenceService(const GrpcOptions& options) : options_(options) {}
+  InferenceService(const GrpcOptions& options, std::shared_ptr<CallCount> calls)
+      : options_(options), calls_(std::move(calls)) {}
 
   Unary* ServerLive(Context* context, const inference::ServerLiveRequest*,
                     inference::ServerLiveResponse* response) override {
@@ -244,7 +259,7 @@ class InferenceService final : public inference::GRPCInferenceService::CallbackS
     // What still runs when the call is over may read its inputs: the message is taken along.
     auto message = std::make_shared<inference::ModelInferRequest>();
     message->Swap(const_cast<inference::ModelInferRequest*>(request));
-    auto* reactor = new InferReactor();
+    auto* reactor = new InferReactor(calls_);
     reactor->start(options_, std::move(message), response);
     return reactor;
   }
@@ -252,7 +267,7 @@ class InferenceService final : public inference::GRPCInferenceService::CallbackS
   StreamReactor* ModelStreamInfer(Context* context) override {
     const auto flag = context->client_metadata().find("triton_grpc_error");
     const bool ends = flag != context->client_metadata().end() && flag->second == "true";
-    return make_stream_reactor(options_.models, options_.shared, ends);
+    return make_stream_reactor(options_.models, options_.shared, calls_, ends);
   }
 
  private:
@@ -277,6 +292,7 @@ class InferenceService final : public inference::GRPCInferenceService::CallbackS
   }
 
   const GrpcOptions& options_;
+  const std::shared_ptr<CallCount> calls_;
   Blocking blocking_;
 };
 
@@ -318,14 +334,17 @@ class RunningServer final : public GrpcServer {
   int port() const override { return port_; }
   void stop(int64_t timeout_ms) override {
     if (server_ == nullptr) return;
-    server_->Shutdown(std::chrono::system_clock::now() + std::chrono::milliseconds(timeout_ms));
+    calls_->stop(timeout_ms);
+    // What the last answers need to go out; idle streams are cut.
+    server_->Shutdown(std::chrono::system_clock::now() + std::chrono::milliseconds(std::min<int64_t>(timeout_ms, 500)));
     server_->Wait();
     server_ = nullptr;
   }
 
  private:
   const GrpcOptions options_;
-  InferenceService service_{options_};
+  const std::shared_ptr<CallCount> calls_ = std::make_shared<CallCount>();
+  InferenceService service_{options_, calls_};
   HealthService health_{options_};
   int port_ = 0;
   std::unique_ptr<grpc::Server> server_;

@@ -24,8 +24,12 @@ struct Slot {
 class Stream : public std::enable_shared_from_this<Stream> {
  public:
   Stream(StreamReactor* reactor, std::shared_ptr<InferModels> models, std::shared_ptr<SharedMemory> shared,
-         bool errors_end_it)
-      : reactor_(reactor), models_(std::move(models)), shared_(std::move(shared)), errors_end_it_(errors_end_it) {}
+         std::shared_ptr<CallCount> calls, bool errors_end_it)
+      : reactor_(reactor),
+        models_(std::move(models)),
+        shared_(std::move(shared)),
+        calls_(std::move(calls)),
+        errors_end_it_(errors_end_it) {}
 
   void take(std::shared_ptr<inference::ModelInferRequest> message) {
     auto slot = std::make_shared<Slot>();
@@ -34,7 +38,12 @@ class Stream : public std::enable_shared_from_this<Stream> {
       const std::lock_guard lock(mutex_);
       slots_.push_back(slot);
     }
-    if (const Status status = start(message, slot); !status.is_ok()) fail(slot, message->id(), status);
+    if (!calls_->begin())
+      return fail(slot, message->id(), unavailable("the server is stopping and takes no more requests"));
+    if (const Status status = start(message, slot); !status.is_ok()) {
+      fail(slot, message->id(), status);
+      calls_->end();
+    }
   }
 
   // The client sends nothing more.
@@ -74,7 +83,9 @@ class Stream : public std::enable_shared_from_this<Stream> {
     request.arrival_ns = now_ns();
     return model->infer(std::move(request),
                         [self = shared_from_this(), slot, model, shape = std::move(shape)](InferResponse&& response) {
+                          const bool is_final = response.is_final;
                           self->answer(slot, *model, shape, std::move(response));
+                          if (is_final) self->calls_->end();
                         });
   }
 
@@ -144,6 +155,7 @@ class Stream : public std::enable_shared_from_this<Stream> {
   StreamReactor* reactor_;
   const std::shared_ptr<InferModels> models_;
   const std::shared_ptr<SharedMemory> shared_;
+  const std::shared_ptr<CallCount> calls_;
   const bool errors_end_it_;
   std::deque<std::shared_ptr<Slot>> slots_;  // in the order of the requests
   std::deque<Message> out_;                  // the first is being written while is_writing_
@@ -153,8 +165,9 @@ class Stream : public std::enable_shared_from_this<Stream> {
 
 class Reactor final : public StreamReactor {
  public:
-  Reactor(std::shared_ptr<InferModels> models, std::shared_ptr<SharedMemory> shared, bool errors_end_it)
-      : stream_(std::make_shared<Stream>(this, std::move(models), std::move(shared), errors_end_it)) {
+  Reactor(std::shared_ptr<InferModels> models, std::shared_ptr<SharedMemory> shared, std::shared_ptr<CallCount> calls,
+          bool errors_end_it)
+      : stream_(std::make_shared<Stream>(this, std::move(models), std::move(shared), std::move(calls), errors_end_it)) {
     read_next();
   }
   void OnReadDone(bool ok) override {
@@ -181,8 +194,8 @@ class Reactor final : public StreamReactor {
 }  // namespace
 
 StreamReactor* make_stream_reactor(std::shared_ptr<InferModels> models, std::shared_ptr<SharedMemory> shared,
-                                   bool errors_end_the_stream) {
-  return new Reactor(std::move(models), std::move(shared), errors_end_the_stream);
+                                   std::shared_ptr<CallCount> calls, bool errors_end_the_stream) {
+  return new Reactor(std::move(models), std::move(shared), std::move(calls), errors_end_the_stream);
 }
 
 }  // namespace nereid::server::kserve
