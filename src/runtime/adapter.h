@@ -12,6 +12,7 @@
 #include <span>
 #include <vector>
 
+#include "base/buffer.h"
 #include "base/status.h"
 #include "graph/graph.h"
 #include "kernels/cpu/low_rank.h"
@@ -46,7 +47,7 @@ class Adapter {
  private:
   Adapter() = default;
   std::map<int32_t, std::vector<kernels::LowRankPart>> parts_;  // by value id
-  std::vector<std::vector<std::byte>> memory_;
+  Buffer memory_;  // in huge pages where it is large: a token reads all of it
 };
 
 // Rows of a run that carry the same adapter, ascending.
