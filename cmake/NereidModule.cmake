@@ -98,7 +98,6 @@ function(nereid_module name)
     target_link_libraries(${name}_test PRIVATE
       ${target} ${test_depends} ${ARG_TEST_LINKS} nereid_warnings GTest::gtest_main GTest::gmock)
     target_compile_definitions(${name}_test PRIVATE NEREID_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
-    set_property(GLOBAL APPEND PROPERTY NEREID_MODULE_TARGETS ${name}_test)
     if(NOT ARG_HEAVY_TEST)
       nereid_cold(${name}_test)
     endif()

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# nereid_precompile(): the library headers that nearly every file includes are parsed once for the modules and once for
-# their tests, not a thousand times: a third less to do in a build from nothing. Call it when every target is known.
+# nereid_precompile(): the library headers that nearly every file includes are parsed once for all modules, not a
+# thousand times: a third less to do in a build from nothing. Call it when every target is known.
 #
 # A file still includes what it uses: the presets dev, asan, tsan and fuzz build without.
 # Compilers take such a header only under the very flags it was made with, so there is one a set of flags; kernels that
@@ -13,15 +13,8 @@ if(NEREID_PRECOMPILED AND NEREID_CCACHE)
 endif()
 
 # A target that does nothing but hold the precompiled headers of targets with the same flags.
-function(_nereid_precompiled holder kind cold)
-  set(source "${PROJECT_SOURCE_DIR}/cmake/precompiled_main.cc")
-  if(kind STREQUAL "EXECUTABLE")  # the code of programs is not position independent in the way of libraries
-    add_executable(${holder} "${source}")
-    target_link_libraries(${holder} PRIVATE GTest::gtest GTest::gmock)
-    target_precompile_headers(${holder} PRIVATE <gtest/gtest.h> <gmock/gmock.h>)
-  else()
-    add_library(${holder} OBJECT "${source}")
-  endif()
+function(_nereid_precompiled holder cold)
+  add_library(${holder} OBJECT "${PROJECT_SOURCE_DIR}/cmake/precompiled.cc")
   target_link_libraries(${holder} PRIVATE fmt::fmt nereid_warnings)
   target_include_directories(${holder} PRIVATE "${PROJECT_SOURCE_DIR}/src")
   target_precompile_headers(${holder} PRIVATE <algorithm> <array> <charconv> <cmath> <cstddef> <cstdint> <cstring>
@@ -38,19 +31,17 @@ function(nereid_precompile)
   endif()
   get_property(targets GLOBAL PROPERTY NEREID_MODULE_TARGETS)
   foreach(target IN LISTS targets)
-    get_target_property(kind ${target} TYPE)
     get_target_property(options ${target} COMPILE_OPTIONS)
     if(options MATCHES "-f[a-z]")  # code is made in another way there
       continue()
     endif()
     get_target_property(cold ${target} NEREID_COLD)
-    set(holder "nereid_precompiled_${kind}")
+    set(holder nereid_precompiled)
     if(cold)
       string(APPEND holder "_cold")
     endif()
-    string(TOLOWER "${holder}" holder)
     if(NOT TARGET ${holder})
-      _nereid_precompiled(${holder} ${kind} ${cold})
+      _nereid_precompiled(${holder} ${cold})
     endif()
     target_precompile_headers(${target} REUSE_FROM ${holder})
     # -fpch-preprocess: as ccache needs it. In a precompiled header GCC 12 takes the library's code for the program's, and

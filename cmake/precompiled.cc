@@ -1,3 +1,3 @@
 // SPDX-License-Identifier: Apache-2.0
 // The one source of the targets that hold precompiled headers (cmake/NereidPrecompiled.cmake).
-int main() { return 0; }
+namespace nereid {}
