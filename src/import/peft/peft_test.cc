@@ -70,7 +70,8 @@ TEST(Peft, patterns_match_whole_names_or_what_follows_a_dot) {
   for (const char* pattern : {"proj", "attn.q_proj", "layers.1", "^layers.*", "Q_proj", "layers\\.2\\..*"})
     EXPECT_FALSE(pattern_matches(pattern, name).value()) << pattern;
   EXPECT_THAT(pattern_matches("(", name).status().message(), HasSubstr("no regular expression"));
-  EXPECT_THAT(pattern_matches("([x]+[x]+)+[yz]", std::string(60, 'x')).status().message(), HasSubstr("too long to match"));
+  EXPECT_THAT(pattern_matches("([x]+[x]+)+[yz]", std::string(60, 'x')).status().message(),
+              HasSubstr("too long to match"));
   EXPECT_FALSE(pattern_matches(std::string(5000, 'a'), name).is_ok());
 }
 

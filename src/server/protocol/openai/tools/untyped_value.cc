@@ -27,7 +27,9 @@ ParameterTypes::ParameterTypes(std::string_view schema) {
   for (const auto& [name, property] : properties->items()) {
     const Json* type = json_find(property, "type");
     if (!type) continue;
-    const auto is = [](const Json& one, const char* word) { return one.is_string() && one.get_ref<const std::string&>() == word; };
+    const auto is = [](const Json& one, const char* word) {
+      return one.is_string() && one.get_ref<const std::string&>() == word;
+    };
     if (is(*type, "string")) types_[name] = Type::kText;
     // ["string", "null"]: whoever may be left out.
     if (type->is_array() && type->size() == 2 && (is((*type)[0], "string") || is((*type)[1], "string")) &&
