@@ -35,7 +35,7 @@ def parse(text):
 
 
 def format_checker():
-    """Python's, but for the year 0, which RFC 3339 has, and zeros before the numbers of an address, which xgrammar gives."""
+    """Python's, but for the year 0 and second 60, which RFC 3339 has, and zeros before the numbers of an address, which xgrammar gives."""
     checker = jsonschema.FormatChecker()
 
     @checker.checks("date", raises=ValueError)
@@ -45,6 +45,10 @@ def format_checker():
     @checker.checks("time")
     def is_time(text):
         return re.fullmatch(r"([01]\d|2[0-3]):[0-5]\d:([0-5]\d|60)(\.\d+)?(Z|[+-]([01]\d|2[0-3]):[0-5]\d)", text) is not None
+
+    @checker.checks("date-time", raises=ValueError)
+    def is_date_and_time(text):
+        return text[10:11] in ("T", "t", " ") and is_date(text[:10]) and is_time(text[11:])
 
     @checker.checks("ipv4")
     def is_address(text):
