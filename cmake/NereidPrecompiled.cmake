@@ -32,7 +32,7 @@ function(nereid_precompile)
   get_property(targets GLOBAL PROPERTY NEREID_MODULE_TARGETS)
   foreach(target IN LISTS targets)
     get_target_property(options ${target} COMPILE_OPTIONS)
-    if(options MATCHES "-f[a-z]")  # code is made in another way there
+    if(options MATCHES "(^|;)-f[a-z]")  # code is made in another way there
       continue()
     endif()
     get_target_property(cold ${target} NEREID_COLD)
