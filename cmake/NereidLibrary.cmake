@@ -47,7 +47,7 @@ endfunction()
 set(link_flags
   "fmt::fmt=-lfmt" "OpenSSL::Crypto=-lcrypto" "Threads::Threads=-lpthread" "nlohmann_json::nlohmann_json="
   "ZLIB::ZLIB=-lz" "JPEG::JPEG=-ljpeg" "PkgConfig::WEBP=-lwebp" "PkgConfig::OPENJPEG=-lopenjp2"
-  "PkgConfig::PCRE2=-lpcre2-8" "PkgConfig::UTF8PROC=-lutf8proc" "protobuf::libprotobuf=-lprotobuf")
+  "PkgConfig::PCRE2=-lpcre2-8" "PkgConfig::UTF8PROC=-lutf8proc" "utf8proc=-lutf8proc" "protobuf::libprotobuf=-lprotobuf")
 
 set(map "${PROJECT_SOURCE_DIR}/cmake/nereid.map")
 add_library(nereid_shared SHARED $<TARGET_OBJECTS:nereid_api>)
