@@ -10,26 +10,17 @@
 namespace nereid::server::net {
 namespace {
 
+using testing::echo;
 using ::testing::EndsWith;
 using testing::get;
 using ::testing::HasSubstr;
 using ::testing::Not;
 using testing::post;
+using testing::row;
 using testing::status_of;
 using testing::TestClient;
 using testing::TestServer;
 
-Endpoint row(std::string method, std::string pattern, Handler handle, Runs runs = Runs::kOnWorker) {
-  return {.method = std::move(method),
-          .pattern = std::move(pattern),
-          .summary = "",
-          .handle = std::move(handle),
-          .access = Access::kKey,
-          .runs = runs};
-}
-Endpoint echo() {
-  return row("POST", "/echo", [](Request r, std::shared_ptr<Responder> out) { out->send(text_response(200, r.body)); });
-}
 std::string body_of(const std::string& response) {
   return response.substr(std::min(response.size(), response.find("\r\n\r\n") + 4));
 }

@@ -15,28 +15,18 @@
 namespace nereid::server::net {
 namespace {
 
+using testing::echo;
 using ::testing::EndsWith;
 using testing::eventually;
 using testing::get;
 using ::testing::HasSubstr;
 using ::testing::Not;
 using testing::post;
+using testing::row;
 using testing::status_of;
 using testing::TestClient;
 using testing::TestServer;
 
-Endpoint row(std::string method, std::string pattern, Handler handle, Runs runs = Runs::kOnWorker) {
-  return {.method = std::move(method),
-          .pattern = std::move(pattern),
-          .summary = "",
-          .handle = std::move(handle),
-          .access = Access::kKey,
-          .runs = runs};
-}
-
-Endpoint echo() {
-  return row("POST", "/echo", [](Request r, std::shared_ptr<Responder> out) { out->send(text_response(200, r.body)); });
-}
 Endpoint hello(Runs runs = Runs::kOnWorker) {
   const Handler say = [](Request, std::shared_ptr<Responder> out) { out->send(text_response(200, "hello")); };
   return row("GET", "/hello", say, runs);

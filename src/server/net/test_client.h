@@ -20,6 +20,20 @@ namespace nereid::server::net::testing {
 
 constexpr int64_t kPatienceNs = int64_t{10'000'000'000};
 
+// An endpoint for whoever has a key.
+inline Endpoint row(std::string method, std::string pattern, Handler handle, Runs runs = Runs::kOnWorker) {
+  return {.method = std::move(method),
+          .pattern = std::move(pattern),
+          .summary = "",
+          .handle = std::move(handle),
+          .access = Access::kKey,
+          .runs = runs};
+}
+// POST /echo answers with the body.
+inline Endpoint echo() {
+  return row("POST", "/echo", [](Request r, std::shared_ptr<Responder> out) { out->send(text_response(200, r.body)); });
+}
+
 class TestClient {
  public:
   explicit TestClient(int port, int receive_bytes = 0) : fd_(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {

@@ -2,7 +2,6 @@
 #include "server/backend/ensemble/ensemble_model.h"
 
 #include <algorithm>
-#include <condition_variable>
 #include <mutex>
 #include <set>
 
@@ -10,44 +9,16 @@
 #include "server/backend/ensemble/ensemble_check.h"
 #include "server/core/infer_check.h"
 #include "server/core/model_meter.h"
+#include "server/core/running_count.h"
 
 namespace nereid::server {
 namespace {
-
-// How many requests an ensemble has taken that have not ended.
-class Running {
- public:
-  bool begin() {
-    const std::lock_guard lock(mutex_);
-    if (!is_stopping_) ++count_;
-    return !is_stopping_;
-  }
-  void end() {
-    const std::lock_guard lock(mutex_);
-    if (--count_ == 0) none_.notify_all();
-  }
-  void drain() {
-    std::unique_lock lock(mutex_);
-    is_stopping_ = true;
-    none_.wait(lock, [this] { return count_ == 0; });
-  }
-  bool takes() const {
-    const std::lock_guard lock(mutex_);
-    return !is_stopping_;
-  }
-
- private:
-  mutable std::mutex mutex_;
-  std::condition_variable none_;
-  int64_t count_ = 0;
-  bool is_stopping_ = false;
-};
 
 struct Shared {
   ModelConfig config;
   const InferModels* models = nullptr;
   ModelMeter meter;
-  Running running;
+  RunningCount running;
 };
 
 // One request on its way through the steps.

@@ -14,8 +14,8 @@
 #include "base/clock.h"
 #include "grpc_service.grpc.pb.h"
 #include "health.grpc.pb.h"
+#include "server/core/running_count.h"
 #include "server/protocol/kserve/extensions.h"
-#include "server/protocol/kserve_grpc/call_count.h"
 #include "server/protocol/kserve_grpc/grpc_messages.h"
 #include "server/protocol/kserve_grpc/grpc_status.h"
 #include "server/protocol/kserve_grpc/stream_reactor.h"
@@ -38,7 +38,7 @@ Status stopping() {
 
 class InferReactor final : public Unary {
  public:
-  explicit InferReactor(std::shared_ptr<CallCount> calls) : calls_(std::move(calls)) {}
+  explicit InferReactor(std::shared_ptr<RunningCount> calls) : calls_(std::move(calls)) {}
   void start(const GrpcOptions& options, std::shared_ptr<const inference::ModelInferRequest> message,
              inference::ModelInferResponse* response) {
     is_counted_ = calls_->begin();
@@ -71,7 +71,7 @@ class InferReactor final : public Unary {
     });
   }
 
-  const std::shared_ptr<CallCount> calls_;
+  const std::shared_ptr<RunningCount> calls_;
   const std::shared_ptr<std::atomic<bool>> cancelled_ = std::make_shared<std::atomic<bool>>(false);
   bool is_counted_ = false;
 };
@@ -94,7 +94,7 @@ class Blocking {
 
 class InferenceService final : public inference::GRPCInferenceService::CallbackService {
  public:
-  InferenceService(const GrpcOptions& options, std::shared_ptr<CallCount> calls)
+  InferenceService(const GrpcOptions& options, std::shared_ptr<RunningCount> calls)
       : options_(options), calls_(std::move(calls)) {}
 
   Unary* ServerLive(Context* context, const inference::ServerLiveRequest*,
@@ -292,7 +292,7 @@ class InferenceService final : public inference::GRPCInferenceService::CallbackS
   }
 
   const GrpcOptions& options_;
-  const std::shared_ptr<CallCount> calls_;
+  const std::shared_ptr<RunningCount> calls_;
   Blocking blocking_;
 };
 
@@ -334,7 +334,8 @@ class RunningServer final : public GrpcServer {
   int port() const override { return port_; }
   void stop(int64_t timeout_ms) override {
     if (server_ == nullptr) return;
-    calls_->stop(timeout_ms);
+    // gRPC's own shutdown also waits for idle streams and connections, which may never go.
+    calls_->drain_for(timeout_ms);
     // What the last answers need to go out; idle streams are cut.
     server_->Shutdown(std::chrono::system_clock::now() + std::chrono::milliseconds(std::min<int64_t>(timeout_ms, 500)));
     server_->Wait();
@@ -343,7 +344,7 @@ class RunningServer final : public GrpcServer {
 
  private:
   const GrpcOptions options_;
-  const std::shared_ptr<CallCount> calls_ = std::make_shared<CallCount>();
+  const std::shared_ptr<RunningCount> calls_ = std::make_shared<RunningCount>();
   InferenceService service_{options_, calls_};
   HealthService health_{options_};
   int port_ = 0;

@@ -24,7 +24,7 @@ struct Slot {
 class Stream : public std::enable_shared_from_this<Stream> {
  public:
   Stream(StreamReactor* reactor, std::shared_ptr<InferModels> models, std::shared_ptr<SharedMemory> shared,
-         std::shared_ptr<CallCount> calls, bool errors_end_it)
+         std::shared_ptr<RunningCount> calls, bool errors_end_it)
       : reactor_(reactor),
         models_(std::move(models)),
         shared_(std::move(shared)),
@@ -155,7 +155,7 @@ class Stream : public std::enable_shared_from_this<Stream> {
   StreamReactor* reactor_;
   const std::shared_ptr<InferModels> models_;
   const std::shared_ptr<SharedMemory> shared_;
-  const std::shared_ptr<CallCount> calls_;
+  const std::shared_ptr<RunningCount> calls_;
   const bool errors_end_it_;
   std::deque<std::shared_ptr<Slot>> slots_;  // in the order of the requests
   std::deque<Message> out_;                  // the first is being written while is_writing_
@@ -165,8 +165,8 @@ class Stream : public std::enable_shared_from_this<Stream> {
 
 class Reactor final : public StreamReactor {
  public:
-  Reactor(std::shared_ptr<InferModels> models, std::shared_ptr<SharedMemory> shared, std::shared_ptr<CallCount> calls,
-          bool errors_end_it)
+  Reactor(std::shared_ptr<InferModels> models, std::shared_ptr<SharedMemory> shared,
+          std::shared_ptr<RunningCount> calls, bool errors_end_it)
       : stream_(std::make_shared<Stream>(this, std::move(models), std::move(shared), std::move(calls), errors_end_it)) {
     read_next();
   }
@@ -194,7 +194,7 @@ class Reactor final : public StreamReactor {
 }  // namespace
 
 StreamReactor* make_stream_reactor(std::shared_ptr<InferModels> models, std::shared_ptr<SharedMemory> shared,
-                                   std::shared_ptr<CallCount> calls, bool errors_end_the_stream) {
+                                   std::shared_ptr<RunningCount> calls, bool errors_end_the_stream) {
   return new Reactor(std::move(models), std::move(shared), std::move(calls), errors_end_the_stream);
 }
 

@@ -10,8 +10,8 @@
 
 #include "grpc_service.pb.h"
 #include "server/core/infer_models.h"
+#include "server/core/running_count.h"
 #include "server/core/shared_memory.h"
-#include "server/protocol/kserve_grpc/call_count.h"
 
 namespace nereid::server::kserve {
 
@@ -19,6 +19,6 @@ using StreamReactor = grpc::ServerBidiReactor<inference::ModelInferRequest, infe
 
 // Lives until the stream is done.
 StreamReactor* make_stream_reactor(std::shared_ptr<InferModels> models, std::shared_ptr<SharedMemory> shared,
-                                   std::shared_ptr<CallCount> calls, bool errors_end_the_stream);
+                                   std::shared_ptr<RunningCount> calls, bool errors_end_the_stream);
 
 }  // namespace nereid::server::kserve

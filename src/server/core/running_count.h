@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// How many inferences that came over gRPC have not ended: what a server that stops waits for. gRPC's own shutdown also
-// waits for idle streams and connections, which may never go.
+// How many requests somebody has taken that have not ended: what stopping waits for. Thread-safe.
 #pragma once
 
 #include <chrono>
 #include <condition_variable>
+#include <cstdint>
 #include <mutex>
 
-namespace nereid::server::kserve {
+namespace nereid::server {
 
-class CallCount {
+class RunningCount {
  public:
-  // False: the server is stopping, and takes no more.
+  // False: no more are taken.
   bool begin() {
     const std::lock_guard lock(mutex_);
     if (!is_stopping_) ++count_;
@@ -21,18 +21,28 @@ class CallCount {
     const std::lock_guard lock(mutex_);
     if (--count_ == 0) none_.notify_all();
   }
+  // Takes no more, and waits for those there are.
+  void drain() {
+    std::unique_lock lock(mutex_);
+    is_stopping_ = true;
+    none_.wait(lock, [this] { return count_ == 0; });
+  }
   // False: some still run after so long.
-  bool stop(int64_t timeout_ms) {
+  bool drain_for(int64_t timeout_ms) {
     std::unique_lock lock(mutex_);
     is_stopping_ = true;
     return none_.wait_for(lock, std::chrono::milliseconds(timeout_ms), [this] { return count_ == 0; });
   }
+  bool takes() const {
+    const std::lock_guard lock(mutex_);
+    return !is_stopping_;
+  }
 
  private:
-  std::mutex mutex_;
+  mutable std::mutex mutex_;
   std::condition_variable none_;
-  int count_ = 0;
+  int64_t count_ = 0;
   bool is_stopping_ = false;
 };
 
-}  // namespace nereid::server::kserve
+}  // namespace nereid::server
