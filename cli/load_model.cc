@@ -8,13 +8,6 @@
 namespace nereid::cli {
 namespace {
 
-Status check_device(std::string_view device) {
-  if (device == "cpu") return Status::ok();
-  if (device == "cuda" || device.starts_with("cuda:"))
-    return unsupported("the CUDA device comes with a later version; --device cpu is the only one in this one");
-  return invalid_argument("--device must be cpu or cuda[:i], found '{}'", device);
-}
-
 Result<LoadedModel> load(const std::string& path, const LoadArguments& args, const llm::LoadOptions& options,
                          bool* wrong_option) {
   PackingBar bar;
@@ -29,7 +22,7 @@ Result<LoadedModel> load(const std::string& path, const LoadArguments& args, con
 
 void add_load_options(CommandLine& app, LoadArguments& args) {
   app.add_option("MODEL", args.model, "a path, or a name that `nereid models` lists")->required();
-  app.add_option("--device", args.device, "where to run: cpu (cuda comes later)")->capture_default_str();
+  app.add_option("--device", args.open.device, "where to run: cpu, cuda or cuda:NUMBER")->capture_default_str();
   app.add_option("--isa", args.open.isa,
                  "highest instruction set to use: baseline, avx2, avx512 or amx (default: the best)");
   app.add_option("--threads,-t", args.open.threads, "CPU threads (default: all that this process may use)");
@@ -45,8 +38,7 @@ void add_load_options(CommandLine& app, LoadArguments& args) {
 std::optional<LoadedModel> load_model(const LoadArguments& args, llm::LoadOptions options, ExitCode* code) {
   if (args.quiet) stderr_console().set_level(LogLevel::warn);
   std::vector<std::string> warnings;  // open_model() has them again
-  Status status = check_device(args.device);
-  if (status.is_ok()) status = llm::check_open_options(args.open, &warnings).status();
+  const Status status = llm::check_open_options(args.open, &warnings).status();
   Result<std::string> path = status.is_ok() ? resolve_model(args.model) : status;
   if (!path.is_ok()) {
     *code = fail(path.status());

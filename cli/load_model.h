@@ -14,7 +14,6 @@ namespace nereid::cli {
 
 struct LoadArguments {
   std::string model;  // path or name
-  std::string device = "cpu";
   llm::OpenOptions open;
   bool quiet = false;  // warnings and errors only
 };

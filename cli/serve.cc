@@ -38,6 +38,7 @@ struct ServeArguments {
 void declare_model(CommandLine& app, ServeArguments& a) {
   app.add_texts("MODEL", a.models, "paths, or names that `nereid models` lists");
   app.add_texts("--served-model-name", a.names, "what requests call a model; once for each MODEL, in order");
+  app.add_option("--device", a.model.open.device, "where to run: cpu, cuda or cuda:NUMBER")->capture_default_str();
   app.add_option("--isa", a.model.open.isa,
                  "highest instruction set to use: baseline, avx2, avx512 or amx (default: the best)");
   app.add_option("--threads,-t", a.model.open.threads,

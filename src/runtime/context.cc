@@ -17,9 +17,7 @@ int64_t aligned(int64_t bytes) {
   return (bytes + kAlignment - 1) / kAlignment * kAlignment;
 }
 
-}  // namespace
-
-struct Context::Impl final : BindContext {
+struct Impl final : BindContext {
   std::shared_ptr<const Program> program_;
   ThreadPool* pool = nullptr;
   std::vector<std::string> symbols;
@@ -245,107 +243,101 @@ struct Context::Impl final : BindContext {
   }
 };
 
-Context::Context() : impl_(std::make_unique<Impl>()) {}
-Context::~Context() = default;
+class HostContext final : public Context {
+ public:
+  static Result<std::unique_ptr<Context>> create(std::shared_ptr<const Program> program, ThreadPool& pool,
+                                                 const ContextOptions& options) {
+    auto context = std::make_unique<HostContext>();
+    context->impl_.program_ = std::move(program);
+    context->impl_.pool = &pool;
+    NEREID_RETURN_IF_ERROR(context->impl_.build(options));
+    return std::unique_ptr<Context>(std::move(context));
+  }
+
+  int64_t input_stride(std::string_view name) const override {
+    const graph::ValueId id = impl_.graph().find_value(name);
+    NEREID_CHECK(id.valid());
+    return impl_.slot(id).stride;
+  }
+  const float* output(std::string_view name) const override {
+    const graph::ValueId id = impl_.graph().find_value(name);
+    NEREID_CHECK(id.valid() && impl_.graph().is_output(id));
+    return impl_.slot(id).f32();
+  }
+  int64_t output_stride(std::string_view name) const override { return input_stride(name); }
+
+  int symbol(std::string_view name) const override {
+    for (size_t i = 0; i < impl_.symbols.size(); ++i)
+      if (impl_.symbols[i] == name) return static_cast<int>(i);
+    NEREID_CHECK(false && "no such symbol");
+    return -1;
+  }
+  void set_size(int symbol, int64_t value) override {
+    const auto i = static_cast<size_t>(symbol);
+    NEREID_CHECK(i < impl_.bounds.size() && value >= 0 && value <= impl_.bounds[i]);
+    impl_.sizes.values[i] = value;
+  }
+  void set_adapters(int symbol, std::span<const AdapterRows> groups) override {
+    const auto i = static_cast<size_t>(symbol);
+    NEREID_CHECK(i < impl_.bounds.size());
+    for (const AdapterRows& group : groups)
+      for (int32_t row : group.rows) NEREID_CHECK(row >= 0 && row < impl_.bounds[i]);
+    impl_.groups_of(symbol).assign(groups.begin(), groups.end());
+  }
+  bool takes_adapter(graph::ValueId weight) const override {
+    const std::vector<graph::ValueId>& all = impl_.adapted;
+    return std::find(all.begin(), all.end(), weight) != all.end();
+  }
+
+  Status run() override {
+    for (auto& step : impl_.steps) step->resize(impl_.sizes);
+    if (!impl_.profiling) {
+      impl_.pool->run([this](Worker& w) {
+        for (auto& step : impl_.steps) {
+          step->run(w);
+          w.barrier();
+        }
+      });
+      return Status::ok();
+    }
+    impl_.pool->run([this](Worker& w) {
+      for (size_t i = 0; i < impl_.steps.size(); ++i) {
+        const int64_t start = now_ns();
+        impl_.steps[i]->run(w);
+        w.barrier();
+        if (w.index() == 0) impl_.step_ns[i] += now_ns() - start;
+      }
+    });
+    return Status::ok();
+  }
+
+  const std::vector<std::string>& notes() const override { return impl_.notes; }
+  int64_t arena_bytes() const override {
+    int64_t total = static_cast<int64_t>(impl_.scratch.size());
+    for (const Buffer& b : impl_.memory) total += static_cast<int64_t>(b.size());
+    return total;
+  }
+  void set_profiling(bool on) override { impl_.profiling = on; }
+  std::vector<std::pair<std::string, int64_t>> profile() const override {
+    std::vector<std::pair<std::string, int64_t>> out;
+    for (size_t i = 0; i < impl_.steps.size(); ++i) out.emplace_back(impl_.steps[i]->label, impl_.step_ns[i]);
+    return out;
+  }
+
+ private:
+  std::byte* input_data(std::string_view name) override {
+    const graph::ValueId id = impl_.graph().find_value(name);
+    NEREID_CHECK(id.valid() && impl_.value(id).kind == graph::Value::Kind::kInput);
+    return impl_.slot(id).data;
+  }
+  Impl impl_;
+};
+
+}  // namespace
 
 Result<std::unique_ptr<Context>> Context::create(std::shared_ptr<const Program> program, ThreadPool& pool,
                                                  const ContextOptions& options) {
-  std::unique_ptr<Context> context(new Context);
-  context->impl_->program_ = std::move(program);
-  context->impl_->pool = &pool;
-  NEREID_RETURN_IF_ERROR(context->impl_->build(options));
-  return context;
-}
-
-std::byte* Context::input_data(std::string_view name) {
-  const graph::ValueId id = impl_->graph().find_value(name);
-  NEREID_CHECK(id.valid() && impl_->value(id).kind == graph::Value::Kind::kInput);
-  return impl_->slot(id).data;
-}
-
-int64_t Context::input_stride(std::string_view name) const {
-  const graph::ValueId id = impl_->graph().find_value(name);
-  NEREID_CHECK(id.valid());
-  return impl_->slot(id).stride;
-}
-
-const float* Context::output(std::string_view name) const {
-  const graph::ValueId id = impl_->graph().find_value(name);
-  NEREID_CHECK(id.valid() && impl_->graph().is_output(id));
-  return impl_->slot(id).f32();
-}
-
-int64_t Context::output_stride(std::string_view name) const {
-  const graph::ValueId id = impl_->graph().find_value(name);
-  NEREID_CHECK(id.valid());
-  return impl_->slot(id).stride;
-}
-
-int Context::symbol(std::string_view name) const {
-  for (size_t i = 0; i < impl_->symbols.size(); ++i)
-    if (impl_->symbols[i] == name) return static_cast<int>(i);
-  NEREID_CHECK(false && "no such symbol");
-  return -1;
-}
-
-void Context::set_size(int symbol, int64_t value) {
-  const auto i = static_cast<size_t>(symbol);
-  NEREID_CHECK(i < impl_->bounds.size() && value >= 0 && value <= impl_->bounds[i]);
-  impl_->sizes.values[i] = value;
-}
-
-void Context::set_adapters(int symbol, std::span<const AdapterRows> groups) {
-  const auto i = static_cast<size_t>(symbol);
-  NEREID_CHECK(i < impl_->bounds.size());
-  for (const AdapterRows& group : groups)
-    for (int32_t row : group.rows) NEREID_CHECK(row >= 0 && row < impl_->bounds[i]);
-  impl_->groups_of(symbol).assign(groups.begin(), groups.end());
-}
-
-bool Context::takes_adapter(graph::ValueId weight) const {
-  const std::vector<graph::ValueId>& all = impl_->adapted;
-  return std::find(all.begin(), all.end(), weight) != all.end();
-}
-
-void Context::run() {
-  for (auto& step : impl_->steps) step->resize(impl_->sizes);
-  if (!impl_->profiling) {
-    impl_->pool->run([this](Worker& w) {
-      for (auto& step : impl_->steps) {
-        step->run(w);
-        w.barrier();
-      }
-    });
-    return;
-  }
-  impl_->pool->run([this](Worker& w) {
-    for (size_t i = 0; i < impl_->steps.size(); ++i) {
-      const int64_t start = now_ns();
-      impl_->steps[i]->run(w);
-      w.barrier();
-      if (w.index() == 0) impl_->step_ns[i] += now_ns() - start;
-    }
-  });
-}
-
-const std::vector<std::string>& Context::notes() const {
-  return impl_->notes;
-}
-
-int64_t Context::arena_bytes() const {
-  int64_t total = static_cast<int64_t>(impl_->scratch.size());
-  for (const Buffer& b : impl_->memory) total += static_cast<int64_t>(b.size());
-  return total;
-}
-
-void Context::set_profiling(bool on) {
-  impl_->profiling = on;
-}
-
-std::vector<std::pair<std::string, int64_t>> Context::profile() const {
-  std::vector<std::pair<std::string, int64_t>> out;
-  for (size_t i = 0; i < impl_->steps.size(); ++i) out.emplace_back(impl_->steps[i]->label, impl_->step_ns[i]);
-  return out;
+  return HostContext::create(std::move(program), pool, options);
 }
 
 }  // namespace nereid::runtime

@@ -167,7 +167,7 @@ TEST(Context, a_step_without_tokens_or_outputs_is_no_work) {
     }
     run.context().set_size(run.context().symbol("tokens"), 20);
     run.context().set_size(run.context().symbol("outputs"), 0);
-    run.context().run();
+    ASSERT_TRUE(run.context().run().is_ok());
     plain.run(prompt);
     EXPECT_EQ(run.step(tokens_of(0, 20, 1)), plain.step(tokens_of(0, 20, 1))) << isa_name(isa);
   }
@@ -213,7 +213,7 @@ void expect_same(const SmallCase& c) {
   const auto want = graph::evaluate(g.graph, bindings);
   ASSERT_TRUE(want.is_ok()) << want.status().message();
   for (int run = 0; run < 2; ++run) {  // the second one finds what the first left
-    (*context)->run();
+    ASSERT_TRUE((*context)->run().is_ok());
     for (size_t o = 0; o < want->size(); ++o) {
       const std::string& name = g.graph.value(g.graph.outputs()[o]).name;
       const std::vector<double> numbers = (*want)[o].numbers();
@@ -352,7 +352,7 @@ TEST(Context, queries_that_others_read_are_not_rotated_under_them) {
     std::fill_n((*context)->input<int32_t>("sequence"), 5, 0);
     const std::vector<int32_t> table = DecoderRun::page_table();
     std::copy(table.begin(), table.end(), (*context)->input<int32_t>("page_table"));
-    (*context)->run();
+    ASSERT_TRUE((*context)->run().is_ok());
     const ops::Tensor tx = ops::Tensor::of(DType::f32, {5, 16}, x), tp = ops::Tensor::of(DType::i32, {5}, positions),
                       ts = ops::Tensor::of(DType::i32, {5}, {0, 0, 0, 0, 0}),
                       tt = ops::Tensor::of(DType::i32, {2, 6}, {table.begin(), table.end()});

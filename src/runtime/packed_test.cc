@@ -73,7 +73,7 @@ class Runner {
     std::copy(starts.begin(), starts.end(), context_->input<int32_t>("starts"));
     context_->set_size(context_->symbol("tokens"), starts.back());
     context_->set_size(context_->symbol("boundaries"), static_cast<int64_t>(starts.size()));
-    context_->run();
+    EXPECT_TRUE(context_->run().is_ok());
     std::vector<float> y;
     for (int64_t t = 0; t < starts.back(); ++t) {
       const float* row = context_->output("y") + t * context_->output_stride("y");

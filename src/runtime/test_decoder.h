@@ -153,7 +153,8 @@ class DecoderRun {
     }
     for (const char* symbol : {"tokens", "outputs"})
       context_->set_size(context_->symbol(symbol), static_cast<int64_t>(tokens.size()));
-    context_->run();
+    const Status ran = context_->run();
+    EXPECT_TRUE(ran.is_ok()) << ran.message();
   }
   Context& context() { return *context_; }
 

@@ -172,7 +172,7 @@ Result<std::vector<std::vector<float>>> Encoder::run(std::span<const EncodeToken
   context_->set_size(tokens_symbol_, at);
   context_->set_size(boundaries_symbol_, count + 1);
   if (outputs_symbol_ >= 0) context_->set_size(outputs_symbol_, count);
-  context_->run();
+  NEREID_RETURN_IF_ERROR(context_->run());
 
   std::vector<std::vector<float>> results;
   results.reserve(texts.size());

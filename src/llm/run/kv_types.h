@@ -23,7 +23,9 @@ class KvTypes {
   static Result<KvTypes> parse(std::string_view text);
   bool is_auto() const { return !all_ && layers_.empty(); }
   std::optional<DType> of(int64_t layer) const;  // nothing: the engine's
-  int64_t last_layer() const;                    // the greatest that was named; -1: none
+  // Of layers that nothing was said about.
+  void set_default(DType dtype) { all_ = all_.value_or(dtype); }
+  int64_t last_layer() const;  // the greatest that was named; -1: none
 
  private:
   struct Layers {

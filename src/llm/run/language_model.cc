@@ -46,7 +46,9 @@ Result<std::unique_ptr<LanguageModel>> LanguageModel::load(const engine::EngineF
                             m->context_tokens_, own_context);
 
   NEREID_TRY(m->program_, runtime::Program::load(file, options.isa, pool, [&](const graph::Graph& graph) {
-               return cache_types(graph, options.kv_types, options.page_tokens);
+               KvTypes types = options.kv_types;
+               if (options.accelerator) types.set_default(options.accelerator->cache_type(graph));
+               return cache_types(graph, types, options.page_tokens);
              }));
   NEREID_TRY(const ModelInterface interface, check_interface(m->program_->graph()).with(engine));
   if (interface.vocab != m->vocab_)
@@ -60,7 +62,8 @@ Result<std::unique_ptr<LanguageModel>> LanguageModel::load(const engine::EngineF
                     {"pages_per_sequence", m->pages_per_sequence_},
                     {"pages", m->pages_}};
   NEREID_RETURN_IF_ERROR(m->make_cache(m->program_->graph(), context));
-  NEREID_TRY(m->context_, runtime::Context::create(m->program_, pool, context));
+  NEREID_TRY(m->context_, options.accelerator ? options.accelerator->make_context(m->program_, pool, context)
+                                              : runtime::Context::create(m->program_, pool, context));
   m->tokens_symbol_ = m->context_->symbol("tokens");
   m->outputs_symbol_ = m->context_->symbol("outputs");
 
@@ -104,10 +107,18 @@ Status LanguageModel::choose_pages() {
   if (options_.cache_tokens > 0) pages_ = std::min(all, (options_.cache_tokens + page_tokens_ - 1) / page_tokens_);
   if (options_.cache_tokens == kCacheByMemory) {
     const int64_t usual = options_.max_sequences * std::min(kUsualTokens, context_tokens_);
-    const int64_t affordable = available_memory_bytes() / 4 / std::max<int64_t>(cache_bytes_per_token_, 1);
+    const int64_t affordable = cache_memory() / std::max<int64_t>(cache_bytes_per_token_, 1);
     pages_ = std::clamp(std::min(usual, affordable) / page_tokens_, pages_per_sequence_, all);
   }
   return Status::ok();
+}
+
+// What a cache may take where nobody said it: a quarter of the host's memory, or most of what the weights leave of a
+// device's, which nobody else needs.
+int64_t LanguageModel::cache_memory() const {
+  if (!options_.accelerator) return available_memory_bytes() / 4;
+  const Result<int64_t> free = options_.accelerator->free_bytes();
+  return free.is_ok() ? std::max<int64_t>(*free - 2 * program_->weights_bytes(), *free / 8) / 2 : 0;
 }
 
 Status LanguageModel::make_cache(const graph::Graph& graph, runtime::ContextOptions& options) {
@@ -119,9 +130,9 @@ Status LanguageModel::make_cache(const graph::Graph& graph, runtime::ContextOpti
       fits &= !__builtin_mul_overflow(elements, v.type.shape.dims()[i].size(), &elements);
     const std::optional<int64_t> bytes = fits ? dtype_bytes(v.type.dtype, elements) : std::nullopt;
     if (!bytes) return exhausted("the key/value cache '{}' for {} tokens is too large", v.name, pages_ * page_tokens_);
-    // Small pages: a sequence touches what it uses, where 2 MiB pages would take all of a short context at once.
-    NEREID_TRY(Buffer memory, Buffer::allocate(static_cast<size_t>(*bytes)));
-    options.states[v.name] = memory.data();
+    NEREID_TRY(std::unique_ptr<runtime::StateBuffer> memory,
+               options_.accelerator ? options_.accelerator->make_state(*bytes) : runtime::make_host_state(*bytes));
+    options.states[v.name] = memory->data();
     cache_.push_back(std::move(memory));
   }
   return Status::ok();
@@ -146,34 +157,33 @@ Status LanguageModel::set_pages(int32_t sequence, int64_t first, std::span<const
 
 void LanguageModel::copy_page(int32_t from, int32_t to) {
   NEREID_CHECK(from >= 0 && from < pages_ && to >= 0 && to < pages_);
-  for (const Buffer& layer : cache_) {
-    const size_t bytes = layer.size() / static_cast<size_t>(pages_);
-    std::memcpy(layer.data() + static_cast<size_t>(to) * bytes, layer.data() + static_cast<size_t>(from) * bytes,
-                bytes);
+  for (const auto& layer : cache_) {
+    const int64_t bytes = layer->bytes() / pages_;
+    if (!layer->copy(from * bytes, to * bytes, bytes).is_ok()) return;
   }
 }
 
 int64_t LanguageModel::page_bytes() const {
   int64_t bytes = 0;
-  for (const Buffer& layer : cache_) bytes += static_cast<int64_t>(layer.size()) / pages_;
+  for (const auto& layer : cache_) bytes += layer->bytes() / pages_;
   return bytes;
 }
 
 void LanguageModel::read_page(int32_t page, std::span<std::byte> dst) const {
   NEREID_CHECK(page >= 0 && page < pages_ && static_cast<int64_t>(dst.size()) == page_bytes());
-  for (const Buffer& layer : cache_) {
-    const size_t bytes = layer.size() / static_cast<size_t>(pages_);
-    std::memcpy(dst.data(), layer.data() + static_cast<size_t>(page) * bytes, bytes);
-    dst = dst.subspan(bytes);
+  for (const auto& layer : cache_) {
+    const int64_t bytes = layer->bytes() / pages_;
+    if (!layer->read(page * bytes, dst.first(static_cast<size_t>(bytes))).is_ok()) return;
+    dst = dst.subspan(static_cast<size_t>(bytes));
   }
 }
 
 void LanguageModel::write_page(int32_t page, std::span<const std::byte> src) {
   NEREID_CHECK(page >= 0 && page < pages_ && static_cast<int64_t>(src.size()) == page_bytes());
-  for (const Buffer& layer : cache_) {
-    const size_t bytes = layer.size() / static_cast<size_t>(pages_);
-    std::memcpy(layer.data() + static_cast<size_t>(page) * bytes, src.data(), bytes);
-    src = src.subspan(bytes);
+  for (const auto& layer : cache_) {
+    const int64_t bytes = layer->bytes() / pages_;
+    if (!layer->write(page * bytes, src.first(static_cast<size_t>(bytes))).is_ok()) return;
+    src = src.subspan(static_cast<size_t>(bytes));
   }
 }
 
@@ -212,6 +222,9 @@ Status LanguageModel::check(const StepInput& in) const {
 }
 
 Result<compile::OpenedAdapter> LanguageModel::open_adapter(std::span<const compile::AdapterSource> sources) const {
+  if (options_.accelerator)
+    return unsupported("adapters run on the CPU alone in this version; the model runs on {}",
+                       options_.accelerator->name());
   NEREID_TRY(compile::OpenedAdapter opened, compile::open_adapter(sources, *program_, info_));
   for (graph::ValueId weight : opened.adapter->weights())
     if (!context_->takes_adapter(weight))
@@ -253,8 +266,7 @@ Status LanguageModel::step(const StepInput& in) {
   context_->set_size(tokens_symbol_, static_cast<int64_t>(in.tokens.size()));
   context_->set_size(outputs_symbol_, static_cast<int64_t>(in.output_rows.size()));
   set_adapters(in);
-  context_->run();
-  return Status::ok();
+  return context_->run();
 }
 
 std::span<float> LanguageModel::logits(int64_t row) {

@@ -9,7 +9,6 @@
 #include <string>
 #include <vector>
 
-#include "base/buffer.h"
 #include "base/cpu_info.h"
 #include "base/thread_pool.h"
 #include "compile/open_adapter.h"
@@ -18,6 +17,7 @@
 #include "llm/run/kv_types.h"
 #include "llm/run/sampler_maker.h"
 #include "llm/token/tokenizer.h"
+#include "runtime/accelerator.h"
 #include "runtime/context.h"
 
 namespace nereid::llm {
@@ -34,6 +34,8 @@ struct LoadOptions {
   int64_t cache_tokens = 0;
   KvTypes kv_types;         // of the cache; the engine's by default
   int64_t page_tokens = 0;  // of a page of the cache, a multiple of 16; 0: the engine's
+  // Runs the model; none: the CPU. Nobody else uses it.
+  std::shared_ptr<runtime::Accelerator> accelerator;
 };
 inline constexpr int64_t kCacheByMemory = -1;
 
@@ -85,7 +87,8 @@ class LanguageModel {
   // pages that none of them writes to. kInvalidArgument: a sequence, a page or a number of pages that there is not, or
   // a gap before `first`.
   Status set_pages(int32_t sequence, int64_t first, std::span<const int32_t> pages);
-  // What a page holds, in all layers, also to another; both below pages() (checked).
+  // What a page holds, in all layers, also to another; both below pages() (checked). A device that fails here says so
+  // in the next step.
   void copy_page(int32_t from, int32_t to);
   // The same to and from memory of page_bytes(), layer after layer.
   int64_t page_bytes() const;
@@ -108,6 +111,7 @@ class LanguageModel {
  private:
   LanguageModel() = default;
   Status choose_pages();
+  int64_t cache_memory() const;
   Status make_cache(const graph::Graph& graph, runtime::ContextOptions& options);
   Status check(const StepInput& input) const;
   void set_adapters(const StepInput& input);
@@ -117,7 +121,8 @@ class LanguageModel {
   Json info_;
   uint64_t fingerprint_ = 0;
   std::shared_ptr<const runtime::Program> program_;
-  std::vector<Buffer> cache_;         // one for the keys and one for the values of each layer, all of equal pages
+  // One for the keys and one for the values of each layer, all of equal pages.
+  std::vector<std::unique_ptr<runtime::StateBuffer>> cache_;
   std::vector<int64_t> page_counts_;  // by sequence, from its beginning
   int32_t* page_table_ = nullptr;
   std::unique_ptr<runtime::Context> context_;

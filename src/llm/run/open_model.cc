@@ -3,6 +3,7 @@
 
 #include "base/clock.h"
 #include "compile/engine_cache.h"
+#include "runtime/device/device_accelerator.h"
 
 namespace nereid::llm {
 namespace {
@@ -45,6 +46,10 @@ Result<Isa> check_open_options(const OpenOptions& options, std::vector<std::stri
     return invalid_argument("--threads must lie between 1 and {}, found {}", kMaxThreads, options.threads);
   if (options.context < 0) return invalid_argument("--context must be a number of tokens, found {}", options.context);
   NEREID_RETURN_IF_ERROR(KvTypes::parse(options.kv_cache_dtype).status().with("--kv-cache-dtype"));
+  if (options.device != "cpu")
+    NEREID_RETURN_IF_ERROR(device::parse_cuda_name(options.device).status().with("--device"));
+  if (options.device != "cpu" && options.exact)
+    return invalid_argument("--exact computes in f32, which the CPU alone does; found --device {}", options.device);
   return choose_isa(options.isa, warnings);
 }
 
@@ -59,6 +64,13 @@ Result<OpenedModel> open_model(const std::string& path, const OpenOptions& optio
   const Result<Isa> isa = check_open_options(options, &opened.warnings);
   if (!isa.is_ok()) return blame_options(isa.status());
   opened.isa = *isa;
+  opened.device = options.device;
+  if (options.device != "cpu") {  // before anything is packed: a GPU that does not answer is told at once
+    Result<std::shared_ptr<runtime::Accelerator>> device = runtime::open_accelerator(options.device);
+    if (device.status().code() == StatusCode::kInvalidArgument) return blame_options(device.status());
+    NEREID_TRY(load.accelerator, std::move(device));
+    opened.device = load.accelerator->name();
+  }
   opened.pool = std::make_unique<ThreadPool>(ThreadPoolOptions{.threads = options.threads});
   NEREID_TRY(const compile::OpenedEngine engine,
              compile::open_engine(path, {.exact = options.exact}, *opened.pool, progress));

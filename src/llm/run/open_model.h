@@ -20,11 +20,13 @@ struct OpenOptions {
   bool strict = false;         // a reference fallback is an error
   std::string kv_cache_dtype;  // of keys and values, as KvTypes::parse reads it; "": the engine's
   bool exact = false;          // no rounding of activations (compile/build_engine.h)
+  std::string device = "cpu";  // or "cuda", "cuda:1"
 };
 
 struct OpenedModel {
   std::string path;
   Isa isa = Isa::baseline;
+  std::string device;  // "cpu", or the GPU with its name
   std::unique_ptr<ThreadPool> pool;
   std::unique_ptr<LanguageModel> model;
   bool was_built = false;             // packed in this call

@@ -29,7 +29,7 @@ class CommandLine(ProgramTest):
             "a bad bias": (["run", MODEL, "-p", "a", "--logit-bias", "x"], "--logit-bias"),
             "an empty stop text": (["run", MODEL, "-p", "a", "--stop", ""], "stop text"),
             "an unknown device": (["run", MODEL, "-p", "a", "--device", "tpu"], "--device"),
-            "a device of later": (["run", MODEL, "-p", "a", "--device", "cuda:0"], "later version"),
+            "a device's number": (["run", MODEL, "-p", "a", "--device", "cuda:x"], "expected cpu, cuda or cuda:NUMBER"),
             "an unknown instruction set": (["run", MODEL, "-p", "a", "--isa", "mmx"], "mmx"),
             "no threads": (["run", MODEL, "-p", "a", "--threads", "-1"], "--threads"),
             "a context too long": (["run", MODEL, "-p", "a", "--context", "99999"], "99999"),
