@@ -41,12 +41,12 @@ struct AttentionParams {
   // graph sets it to its largest context.
   int64_t max_positions = 0;
   int splits = 0;  // blocks that share the chunks of one (token, key/value head); 0: chosen by max_positions and tokens
-  // attention_workspace_bytes(...) bytes. The first tokens * kv_heads * 4 bytes are counters: 0 before the first launch
+  // attention_workspace_bytes(...) bytes. The first tokens * heads * 4 bytes are counters: 0 before the first launch
   // (cudaMemset once), and 0 again after every launch. Launches that may run at the same time need their own.
   void* workspace = nullptr;
 };
 void attention_decode(const AttentionParams& params, const Queue& queue);
-int64_t attention_workspace_bytes(int64_t tokens, int heads, int kv_heads, int head_dim, int64_t max_positions);
+int64_t attention_workspace_bytes(int64_t tokens, int heads, int head_dim, int64_t max_positions);
 
 // The same for prompts: query tokens [query_begin[b], query_begin[b + 1]) are one sequence at consecutive positions.
 // The arrays are on the device; `blocks` bounds their number and `max_queries` what one of them spans, for the grid.
