@@ -5,6 +5,10 @@
 #include "kernels/cuda/kernel_table.h"
 
 namespace nereid::kernels::cuda {
+
+// Null where no source defines it: prompts then attend token by token.
+void attention_prefill(const AttentionPrefillParams& params, const Queue& queue) __attribute__((weak));
+
 namespace {
 
 bool takes_head_dim(int head_dim) {

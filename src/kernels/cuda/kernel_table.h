@@ -26,8 +26,7 @@ struct KernelTable {
   void (*rope_table)(const RopeTableParams&, const Queue&) = nullptr;
   void (*rope_kv)(const RopeKvParams&, const Queue&) = nullptr;
   void (*attention_decode)(const AttentionParams&, const Queue&) = nullptr;
-  int64_t (*attention_workspace_bytes)(int64_t tokens, int heads, int kv_heads, int head_dim,
-                                       int64_t max_positions) = nullptr;
+  int64_t (*attention_workspace_bytes)(int64_t tokens, int heads, int head_dim, int64_t max_positions) = nullptr;
   void (*attention_prefill)(const AttentionPrefillParams&, const Queue&) = nullptr;  // null: there is none yet
   void (*linear)(const LinearParams&, const Queue&) = nullptr;
   int64_t (*linear_workspace_bytes)(const Weight&, bool gated, int64_t tokens) = nullptr;

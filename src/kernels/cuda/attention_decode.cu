@@ -1,0 +1,362 @@
+// SPDX-License-Identifier: Apache-2.0
+// Attention of single tokens over a paged cache: a block a (token, key/value head, chunk of 128 positions).
+//
+// Both products by mma.m16n8k16, the query heads of a group as rows. Scores: positions are the columns; keys come
+// straight from the cache into registers (the order of the dimensions within a sum is free, so a lane reads 16 bytes at
+// a time). Values are on their way to shared memory meanwhile; a warp weighs a quarter of their dimensions.
+#include "kernels/cuda/attention.h"
+#include "kernels/cuda/device.cuh"
+
+namespace nereid::kernels::cuda {
+namespace {
+
+constexpr int kThreads = 128, kWarps = kThreads / 32, kMine = kChunkPositions / kWarps;  // positions of a warp
+constexpr int kScoreRow = kChunkPositions + 4;  // floats; the padding keeps lanes out of each other's banks
+
+struct DecodeJob {
+  AttentionParams p;
+  int splits = 1;
+  int chunks = 1;       // of max_positions: rows of the workspace a (token, head)
+  int head_groups = 1;  // blocks that share a key/value head
+  int* counters = nullptr;
+  float* partials = nullptr;  // [tokens][heads][chunks]{maximum, sum, 2 unused, [head_dim]}
+};
+
+template <int kHeadDim>
+constexpr int kPartial = kHeadDim + 4;
+
+struct F8 {
+  uint8_t bits;
+};
+
+template <typename T>
+__device__ __forceinline__ uint32_t f8_as(uint32_t codes) {
+  const uint32_t halves = f8_pair(codes & 0xffffu);
+  if constexpr (__is_same(T, __half)) return halves;
+  const float2 values = unpack2<__half>(halves);
+  return pack2<T>(values.x, values.y);
+}
+
+// Sixteen f8 as 32 bytes of T.
+template <typename T>
+__device__ __forceinline__ void spread_f8(const uint4& codes, uint4& low, uint4& high) {
+  low = make_uint4(f8_as<T>(codes.x), f8_as<T>(codes.x >> 16), f8_as<T>(codes.y), f8_as<T>(codes.y >> 16));
+  high = make_uint4(f8_as<T>(codes.z), f8_as<T>(codes.z >> 16), f8_as<T>(codes.w), f8_as<T>(codes.w >> 16));
+}
+
+// kHeads: rows of the matrix instruction in use, 8 or 16.
+template <typename T, typename Cache, int kHeadDim, int kHeads>
+__global__ void __launch_bounds__(kThreads, kHeadDim <= 64 ? 4 : kHeadDim <= 128 ? 3 : 1)
+    attention_decode_kernel(const __grid_constant__ DecodeJob job) {
+  constexpr bool kIsF8 = sizeof(Cache) == 1;
+  constexpr int kRow = kHeadDim * static_cast<int>(sizeof(Cache));  // bytes of a position
+  constexpr int kBlock = kIsF8 ? 64 : 32;                           // dimensions that four lanes read at once
+  constexpr int kBlocks = kHeadDim / kBlock;
+  constexpr int kValueRow = 2 * kHeadDim + 16;  // bytes in shared memory
+  constexpr int kPieces = kRow / 16, kEach = kChunkPositions * kPieces / kThreads;
+  constexpr int kRound = kHeadDim > 128 && !kIsF8 ? 2 : kMine / 8;  // blocks of 8 keys in registers at a time
+  extern __shared__ uint4 shared[];
+  char* values = reinterpret_cast<char*>(shared);  // [128][kValueRow]
+  __shared__ float scores[kHeads][kScoreRow];
+  __shared__ float chunk_max[kHeads], chunk_sum[kHeads];
+  __shared__ bool is_last;
+  const AttentionParams& p = job.p;
+  start_next();
+  wait_for_previous();
+
+  const int t = static_cast<int>(blockIdx.y), split = static_cast<int>(blockIdx.z);
+  const int position = p.positions[t];
+  const int32_t* pages = p.page_table + p.sequence[t] * p.pages_per_sequence;
+  const int kv_head = static_cast<int>(blockIdx.x) / job.head_groups;
+  const int group = p.heads / p.kv_heads;
+  const int first_head = kv_head * group + static_cast<int>(blockIdx.x) % job.head_groups * kHeads;
+  const int heads = min(kHeads, (kv_head + 1) * group - first_head);
+  const int warp = threadIdx.x / 32, lane = threadIdx.x % 32, g = lane / 4, quad = lane % 4;
+
+  // The queries as the left matrix: rows g and g + 8 are heads.
+  const T* q = static_cast<const T*>(p.q) + t * p.q_stride + static_cast<int64_t>(first_head) * kHeadDim;
+  uint32_t q_low[kHeadDim / 8], q_high[kHeadDim / 8];
+#pragma unroll
+  for (int b = 0; b < kBlocks; ++b) {
+#pragma unroll
+    for (int i = 0; i < kBlock / 32; ++i) {
+      const int dim = kBlock * b + kBlock / 4 * quad + 8 * i, at = 4 * (kBlock / 32 * b + i);
+      uint4 low = make_uint4(0, 0, 0, 0), high = low;
+      if (g < heads) low = *reinterpret_cast<const uint4*>(q + g * kHeadDim + dim);
+      if (kHeads > 8 && g + 8 < heads) high = *reinterpret_cast<const uint4*>(q + (g + 8) * kHeadDim + dim);
+      q_low[at] = low.x, q_low[at + 1] = low.y, q_low[at + 2] = low.z, q_low[at + 3] = low.w;
+      q_high[at] = high.x, q_high[at + 1] = high.y, q_high[at + 2] = high.z, q_high[at + 3] = high.w;
+    }
+  }
+
+  const int begin = p.window > 0 && position + 1 > p.window ? position + 1 - static_cast<int>(p.window) : 0;
+  const int first_chunk = begin / kChunkPositions, end_chunk = position / kChunkPositions + 1;
+  T* y = static_cast<T*>(p.y) + t * p.y_stride;
+  if (position < 0) {
+    if (split == 0) {
+      for (int e = threadIdx.x; e < heads * kHeadDim; e += kThreads) y[first_head * kHeadDim + e] = from_float<T>(0.0f);
+    }
+    return;
+  }
+  const int64_t page_bytes = static_cast<int64_t>(p.kv_heads) * p.page_tokens * kRow;
+  const int64_t head_bytes = static_cast<int64_t>(kv_head) * p.page_tokens * kRow;
+  const float k_factor = p.scale * (kIsF8 ? kF8Factor * p.k_scale : 1.0f);
+  const float v_factor = kIsF8 ? kF8Factor * p.v_scale : 1.0f;
+  const bool alone = end_chunk - first_chunk == 1;
+
+  for (int chunk = first_chunk + split; chunk < end_chunk; chunk += job.splits) {
+    const int base = chunk * kChunkPositions;
+    const int count = min(kChunkPositions, position + 1 - base);
+    const auto cached = [&](const void* cache, int local) {
+      const int at = base + local;
+      return static_cast<const char*>(cache) + pages[at / p.page_tokens] * page_bytes + head_bytes +
+             at % p.page_tokens * kRow;
+    };
+    uint4 keys[kRound][kBlocks];
+    const auto load_keys = [&](int round) {
+#pragma unroll
+      for (int n = 0; n < kRound; ++n) {
+        const int local = warp * kMine + 8 * (round + n) + g;
+        const char* key = local < count ? cached(p.k_cache, local) + 16 * quad : nullptr;
+#pragma unroll
+        for (int b = 0; b < kBlocks; ++b) {
+          keys[n][b] = key != nullptr ? load_stream(key + 64 * b) : make_uint4(0, 0, 0, 0);
+        }
+      }
+    };
+    load_keys(0);
+    uint4 codes[kIsF8 ? kEach : 1];  // values in 8 bits go through registers
+#pragma unroll
+    for (int i = 0; i < kEach; ++i) {
+      const int e = static_cast<int>(threadIdx.x) + kThreads * i, local = e / kPieces, piece = e % kPieces;
+      const bool valid = local < count;
+      const char* value = cached(p.v_cache, valid ? local : 0) + 16 * piece;
+      if constexpr (kIsF8) {
+        codes[i] = valid ? load_stream(value) : make_uint4(0, 0, 0, 0);
+      } else {
+        copy_async16(values + local * kValueRow + 16 * piece, value, valid);
+      }
+    }
+    copy_async_commit();
+
+#pragma unroll
+    for (int round = 0; round < kMine / 8; round += kRound) {
+      if (round > 0) load_keys(round);
+#pragma unroll
+      for (int n = 0; n < kRound; ++n) {
+        float s[4] = {};
+#pragma unroll
+        for (int b = 0; b < kBlocks; ++b) {
+          uint4 k = keys[n][b], k_high = make_uint4(0, 0, 0, 0);
+          if constexpr (kIsF8) spread_f8<T>(keys[n][b], k, k_high);
+          const int at = kBlock / 8 * b;
+          mma<T>(s, q_low[at], q_high[at], q_low[at + 1], q_high[at + 1], k.x, k.y);
+          mma<T>(s, q_low[at + 2], q_high[at + 2], q_low[at + 3], q_high[at + 3], k.z, k.w);
+          if constexpr (kIsF8) {
+            mma<T>(s, q_low[at + 4], q_high[at + 4], q_low[at + 5], q_high[at + 5], k_high.x, k_high.y);
+            mma<T>(s, q_low[at + 6], q_high[at + 6], q_low[at + 7], q_high[at + 7], k_high.z, k_high.w);
+          }
+        }
+#pragma unroll
+        for (int i = 0; i < (kHeads > 8 ? 4 : 2); ++i) {
+          const int head = g + 8 * (i / 2), local = warp * kMine + 8 * (round + n) + 2 * quad + i % 2;
+          float score = s[i] * k_factor;
+          if (p.softcap != 0.0f) score = p.softcap * tanhf(score / p.softcap);
+          const bool seen = base + local <= position && base + local >= begin;
+          scores[head][local] = seen ? score : -INFINITY;
+        }
+      }
+    }
+    if constexpr (kIsF8) {
+#pragma unroll
+      for (int i = 0; i < kEach; ++i) {
+        const int e = static_cast<int>(threadIdx.x) + kThreads * i, local = e / kPieces, piece = e % kPieces;
+        uint4* place = reinterpret_cast<uint4*>(values + local * kValueRow + 32 * piece);
+        spread_f8<T>(codes[i], place[0], place[1]);
+      }
+    }
+    __syncthreads();
+    for (int head = warp; head < heads; head += kWarps) {
+      float s[kChunkPositions / 32], most = -INFINITY, sum = 0.0f;
+#pragma unroll
+      for (int i = 0; i < kChunkPositions / 32; ++i) {
+        s[i] = scores[head][32 * i + lane];
+        most = fmaxf(most, s[i]);
+      }
+      most = warp_max(most);
+#pragma unroll
+      for (int i = 0; i < kChunkPositions / 32; ++i) {
+        s[i] = __expf(s[i] - most);
+        sum += s[i];
+        scores[head][32 * i + lane] = s[i];
+      }
+      sum = warp_sum(sum);
+      if (lane == 0) chunk_max[head] = most, chunk_sum[head] = sum;
+    }
+    copy_async_wait<0>();
+    __syncthreads();
+
+    constexpr int kTiles = kHeadDim / 8 / kWarps;  // of 8 dimensions, a warp
+    float total[kTiles][4] = {};
+#pragma unroll
+    for (int step = 0; step < kChunkPositions / 32; ++step) {
+      if (32 * step >= count) break;
+      uint32_t weights[2][4] = {};
+#pragma unroll
+      for (int half = 0; half < 2; ++half) {
+        const int at = 32 * step + 16 * half + 2 * quad;
+        const float2 a = *reinterpret_cast<const float2*>(&scores[g][at]);
+        const float2 b = *reinterpret_cast<const float2*>(&scores[g][at + 8]);
+        weights[half][0] = pack2<T>(a.x, a.y), weights[half][2] = pack2<T>(b.x, b.y);
+        if constexpr (kHeads > 8) {
+          const float2 c = *reinterpret_cast<const float2*>(&scores[g + 8][at]);
+          const float2 d = *reinterpret_cast<const float2*>(&scores[g + 8][at + 8]);
+          weights[half][1] = pack2<T>(c.x, c.y), weights[half][3] = pack2<T>(d.x, d.y);
+        }
+      }
+#pragma unroll
+      for (int n = 0; n < kTiles; ++n) {
+        uint32_t v[4];
+        load_transposed(values + (32 * step + lane) * kValueRow + 16 * (warp * kTiles + n), v);
+        mma<T>(total[n], weights[0][0], weights[0][1], weights[0][2], weights[0][3], v[0], v[1]);
+        mma<T>(total[n], weights[1][0], weights[1][1], weights[1][2], weights[1][3], v[2], v[3]);
+      }
+    }
+#pragma unroll
+    for (int i = 0; i < (kHeads > 8 ? 2 : 1); ++i) {
+      const int head = g + 8 * i;
+      if (head >= heads) continue;
+      const float factor = alone ? v_factor / chunk_sum[head] : v_factor;
+      float* partial = job.partials + ((static_cast<int64_t>(t) * p.heads + first_head + head) * job.chunks + chunk) *
+                                          kPartial<kHeadDim>;
+#pragma unroll
+      for (int n = 0; n < kTiles; ++n) {
+        const int dim = 8 * (warp * kTiles + n) + 2 * quad;
+        const float a = total[n][2 * i] * factor, b = total[n][2 * i + 1] * factor;
+        if (alone) {
+          *reinterpret_cast<uint32_t*>(y + (first_head + head) * kHeadDim + dim) = pack2<T>(a, b);
+        } else {
+          *reinterpret_cast<float2*>(partial + 4 + dim) = make_float2(a, b);
+        }
+      }
+      if (!alone && warp == 0 && quad == 0) partial[0] = chunk_max[head], partial[1] = chunk_sum[head];
+    }
+    __syncthreads();
+  }
+  if (alone) return;
+
+  // The last of the blocks of this (token, heads) adds up the chunks, in order.
+  __threadfence();
+  __syncthreads();
+  if (threadIdx.x == 0) {
+    int* counter = job.counters + static_cast<int64_t>(t) * gridDim.x + blockIdx.x;
+    is_last = atomicAdd(counter, 1) == job.splits - 1;
+    if (is_last) *counter = 0;
+  }
+  __syncthreads();
+  if (!is_last) return;
+  __threadfence();
+  const float* partials =
+      job.partials + (static_cast<int64_t>(t) * p.heads + first_head) * job.chunks * kPartial<kHeadDim>;
+  const int64_t head_stride = static_cast<int64_t>(job.chunks) * kPartial<kHeadDim>;
+  for (int head = warp; head < heads; head += kWarps) {
+    const float* one = partials + head * head_stride;
+    float most = -INFINITY, sum = 0.0f;
+    for (int chunk = first_chunk + lane; chunk < end_chunk; chunk += 32) {
+      most = fmaxf(most, __ldcg(one + chunk * kPartial<kHeadDim>));
+    }
+    most = warp_max(most);
+    for (int chunk = first_chunk + lane; chunk < end_chunk; chunk += 32) {
+      const float2 state = __ldcg(reinterpret_cast<const float2*>(one + chunk * kPartial<kHeadDim>));
+      sum = fmaf(__expf(state.x - most), state.y, sum);
+    }
+    sum = warp_sum(sum);
+    if (lane == 0) chunk_max[head] = most, chunk_sum[head] = sum;
+  }
+  __syncthreads();
+  for (int e = threadIdx.x; e < heads * (kHeadDim / 4); e += kThreads) {
+    const int head = e / (kHeadDim / 4), dim = e % (kHeadDim / 4) * 4;
+    const float* one = partials + head * head_stride;
+    const float most = chunk_max[head];
+    float4 sum = make_float4(0, 0, 0, 0);
+#pragma unroll 4
+    for (int chunk = first_chunk; chunk < end_chunk; ++chunk) {
+      const float weight = __expf(__ldcg(one + chunk * kPartial<kHeadDim>) - most);
+      const float4 v = __ldcg(reinterpret_cast<const float4*>(one + chunk * kPartial<kHeadDim> + 4 + dim));
+      sum.x = fmaf(weight, v.x, sum.x), sum.y = fmaf(weight, v.y, sum.y);
+      sum.z = fmaf(weight, v.z, sum.z), sum.w = fmaf(weight, v.w, sum.w);
+    }
+    const float factor = 1.0f / chunk_sum[head];
+    *reinterpret_cast<uint2*>(y + (first_head + head) * kHeadDim + dim) =
+        make_uint2(pack2<T>(sum.x * factor, sum.y * factor), pack2<T>(sum.z * factor, sum.w * factor));
+  }
+}
+
+int chunks_of(int64_t max_positions) {
+  return static_cast<int>((max_positions + kChunkPositions - 1) / kChunkPositions);
+}
+
+template <typename T, typename Cache, int kHeadDim, int kHeads>
+void launch_decode(DecodeJob job, const Queue& queue) {
+  const AttentionParams& p = job.p;
+  job.head_groups = (p.heads / p.kv_heads + kHeads - 1) / kHeads;
+  const int64_t rows = p.tokens * p.kv_heads * job.head_groups;
+  if (job.splits == 0) {
+    // As many blocks as four a multiprocessor, but none without a chunk.
+    const int64_t wanted = (4 * static_cast<int64_t>(device_traits().multiprocessors) + rows - 1) / rows;
+    job.splits = static_cast<int>(wanted < job.chunks ? wanted : job.chunks);
+  }
+  launch(attention_decode_kernel<T, Cache, kHeadDim, kHeads>, job,
+         {.grid = dim3(static_cast<unsigned>(p.kv_heads * job.head_groups), static_cast<unsigned>(p.tokens),
+                       static_cast<unsigned>(job.splits)),
+          .threads = kThreads,
+          .shared_bytes = kChunkPositions * (2 * kHeadDim + 16)},
+         queue);
+}
+
+template <typename T, typename Cache, int kHeadDim>
+void decode_heads(const DecodeJob& job, const Queue& queue) {
+  if (job.p.heads / job.p.kv_heads > 8) return launch_decode<T, Cache, kHeadDim, 16>(job, queue);
+  return launch_decode<T, Cache, kHeadDim, 8>(job, queue);
+}
+
+template <typename T, typename Cache>
+void decode_dims(const DecodeJob& job, const Queue& queue) {
+  switch (job.p.head_dim) {
+    case 64:
+      return decode_heads<T, Cache, 64>(job, queue);
+    case 128:
+      return decode_heads<T, Cache, 128>(job, queue);
+    case 256:
+      return decode_heads<T, Cache, 256>(job, queue);
+    default:
+      if constexpr (sizeof(Cache) == 2) decode_heads<T, Cache, 96>(job, queue);
+      return;
+  }
+}
+
+template <typename T>
+void decode_of(const DecodeJob& job, const Queue& queue) {
+  job.p.cache == Element::kF8E4M3 ? decode_dims<T, F8>(job, queue) : decode_dims<T, T>(job, queue);
+}
+
+int64_t counter_bytes(int64_t tokens, int heads) {
+  return (tokens * heads * 4 + 255) / 256 * 256;
+}
+
+}  // namespace
+
+int64_t attention_workspace_bytes(int64_t tokens, int heads, int head_dim, int64_t max_positions) {
+  return counter_bytes(tokens, heads) + tokens * heads * chunks_of(max_positions) * (head_dim + 4) * 4;
+}
+
+void attention_decode(const AttentionParams& params, const Queue& queue) {
+  if (params.tokens == 0) return;
+  DecodeJob job = {.p = params, .splits = params.splits, .chunks = chunks_of(params.max_positions)};
+  job.counters = static_cast<int*>(params.workspace);
+  job.partials =
+      reinterpret_cast<float*>(static_cast<char*>(params.workspace) + counter_bytes(params.tokens, params.heads));
+  params.element == Element::kF16 ? decode_of<__half>(job, queue) : decode_of<__nv_bfloat16>(job, queue);
+}
+
+}  // namespace nereid::kernels::cuda

@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: Apache-2.0
+// The largest logit, the k largest (radix selection on ordered bits), and a draw.
+#include "kernels/cuda/device.cuh"
+#include "kernels/cuda/sample.h"
+
+namespace nereid::kernels::cuda {
+namespace {
+
+// Larger floats have larger keys; NaN has the smallest.
+__device__ __forceinline__ uint32_t ordered(float x) {
+  const uint32_t bits = __float_as_uint(x);
+  if (x != x) return 0;
+  return (bits & 0x80000000u) != 0 ? ~bits : bits | 0x80000000u;
+}
+struct ArgmaxState {
+  unsigned long long best;  // key << 32 | ~id
+  int done, unused;
+};
+
+constexpr int kArgmaxThreads = 256, kArgmaxEach = 4096;
+
+__global__ void __launch_bounds__(kArgmaxThreads) argmax_kernel(const __grid_constant__ ArgmaxParams p) {
+  __shared__ unsigned long long bests[kArgmaxThreads / 32];
+  start_next();
+  wait_for_previous();
+  const int64_t row = blockIdx.y;
+  const float* logits = p.logits + row * p.stride;
+  const int64_t begin = static_cast<int64_t>(blockIdx.x) * kArgmaxEach;
+  const int64_t end = begin + kArgmaxEach < p.vocab ? begin + kArgmaxEach : p.vocab;
+  unsigned long long best = 0;
+  for (int64_t i = begin + threadIdx.x; i < end; i += kArgmaxThreads) {
+    const unsigned long long key =
+        (static_cast<unsigned long long>(ordered(logits[i])) << 32) | (0xffffffffu - static_cast<uint32_t>(i));
+    best = key > best ? key : best;
+  }
+  for (int step = 16; step > 0; step /= 2) {
+    const unsigned long long other = __shfl_xor_sync(0xffffffffu, best, step);
+    best = other > best ? other : best;
+  }
+  if (threadIdx.x % 32 == 0) bests[threadIdx.x / 32] = best;
+  __syncthreads();
+  if (threadIdx.x != 0) return;
+  for (int i = 1; i < kArgmaxThreads / 32; ++i) best = bests[i] > best ? bests[i] : best;
+  ArgmaxState* state = static_cast<ArgmaxState*>(p.workspace) + row;
+  atomicMax(&state->best, best);
+  __threadfence();
+  if (atomicAdd(&state->done, 1) != static_cast<int>(gridDim.x) - 1) return;
+  __threadfence();
+  best = atomicExch(&state->best, 0ull);
+  state->done = 0;
+  const int64_t id = 0xffffffffu - static_cast<uint32_t>(best);
+  p.ids[row] = static_cast<int32_t>(id);
+  if (p.values != nullptr) p.values[row] = logits[id];
+}
+
+constexpr int kTopThreads = 1024;
+
+struct TopShared {
+  int histogram[256];
+  uint32_t prefix;
+  int needed;  // of those with the prefix
+  int count;
+  float most[32], sum[32];
+  unsigned long long found[kMaxTopK];
+};
+
+__global__ void __launch_bounds__(kTopThreads) top_k_kernel(const __grid_constant__ TopKParams p) {
+  __shared__ TopShared s;
+  start_next();
+  wait_for_previous();
+  const int64_t row = blockIdx.x;
+  const float* logits = p.logits + row * p.stride;
+  const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
+  if (threadIdx.x == 0) s.prefix = 0, s.needed = p.k, s.count = 0;
+  if (p.log_sum_exp != nullptr) {
+    float most = -INFINITY, sum = 0.0f;
+    for (int64_t i = threadIdx.x; i < p.vocab; i += kTopThreads) {
+      const float x = logits[i];
+      if (x > most) {
+        sum = sum * __expf(most - x) + 1.0f;
+        most = x;
+      } else if (x > -INFINITY) {
+        sum += __expf(x - most);
+      }
+    }
+    const float all = warp_max(most);
+    sum = warp_sum(most == -INFINITY ? 0.0f : sum * __expf(most - all));
+    if (lane == 0) s.most[warp] = all, s.sum[warp] = sum;
+    __syncthreads();
+    if (warp == 0) {
+      const float top = warp_max(s.most[lane]);
+      const float total = warp_sum(s.most[lane] == -INFINITY ? 0.0f : s.sum[lane] * __expf(s.most[lane] - top));
+      if (lane == 0) p.log_sum_exp[row] = top + logf(total);
+    }
+  }
+  // The key of the k-th largest, eight bits a pass.
+  for (int shift = 24; shift >= 0; shift -= 8) {
+    __syncthreads();
+    if (threadIdx.x < 256) s.histogram[threadIdx.x] = 0;
+    __syncthreads();
+    const uint32_t prefix = s.prefix, mask = shift == 24 ? 0u : 0xffffffffu << (shift + 8);
+    for (int64_t i = threadIdx.x; i < p.vocab; i += kTopThreads) {
+      const uint32_t key = ordered(logits[i]);
+      if ((key & mask) == prefix) atomicAdd(&s.histogram[(key >> shift) & 255u], 1);
+    }
+    __syncthreads();
+    if (threadIdx.x == 0) {
+      int needed = s.needed, digit = 255;
+      while (digit > 0 && s.histogram[digit] < needed) needed -= s.histogram[digit--];
+      s.needed = needed;
+      s.prefix = prefix | (static_cast<uint32_t>(digit) << shift);
+    }
+  }
+  __syncthreads();
+  const uint32_t threshold = s.prefix;
+  int ties = s.needed;
+  for (int64_t i = threadIdx.x; i < p.vocab; i += kTopThreads) {
+    const uint32_t key = ordered(logits[i]);
+    if (key > threshold) {
+      const int at = atomicAdd(&s.count, 1);
+      s.found[at] = (static_cast<unsigned long long>(key) << 32) | (0xffffffffu - static_cast<uint32_t>(i));
+    }
+  }
+  __syncthreads();
+  // Those that equal it, lowest ids first.
+  int at = p.k - ties;
+  for (int64_t base = 0; base < p.vocab && ties > 0; base += kTopThreads) {
+    const int64_t i = base + threadIdx.x;
+    const bool equal = i < p.vocab && ordered(logits[i]) == threshold;
+    const unsigned votes = __ballot_sync(0xffffffffu, equal);
+    if (lane == 0) s.histogram[warp] = __popc(votes);
+    const int all = __syncthreads_count(equal);
+    int before = 0;
+    for (int w = 0; w < warp; ++w) before += s.histogram[w];
+    before += __popc(votes & ((1u << lane) - 1u));
+    if (equal && before < ties) {
+      s.found[at + before] =
+          (static_cast<unsigned long long>(threshold) << 32) | (0xffffffffu - static_cast<uint32_t>(i));
+    }
+    at += min(all, ties);
+    ties -= min(all, ties);
+    __syncthreads();
+  }
+  __syncthreads();
+  // Each finds its own place: keys differ, because ids do.
+  if (threadIdx.x < static_cast<unsigned>(p.k)) {
+    const unsigned long long mine = s.found[threadIdx.x];
+    int place = 0;
+    for (int i = 0; i < p.k; ++i) place += s.found[i] > mine ? 1 : 0;
+    const int32_t id = static_cast<int32_t>(0xffffffffu - static_cast<uint32_t>(mine));
+    p.ids[row * p.k + place] = id;
+    p.values[row * p.k + place] = logits[id];
+  }
+}
+
+__global__ void __launch_bounds__(32) draw_kernel(const __grid_constant__ DrawParams p) {
+  __shared__ float weights[kMaxTopK];
+  start_next();
+  wait_for_previous();
+  const int64_t row = blockIdx.x;
+  const float* values = p.values + row * p.k;
+  const float temperature = p.temperature[row];
+  for (int i = threadIdx.x; i < p.k; i += 32) {
+    weights[i] = temperature > 0.0f ? expf((values[i] - values[0]) / temperature) : (i == 0 ? 1.0f : 0.0f);
+  }
+  __syncwarp();
+  if (threadIdx.x != 0) return;
+  float total = 0.0f;
+  for (int i = 0; i < p.k; ++i) total += weights[i];
+  const float top_p = p.top_p == nullptr ? 1.0f : p.top_p[row], min_p = p.min_p == nullptr ? 0.0f : p.min_p[row];
+  int kept = 0;
+  float sum = 0.0f;
+  while (kept < p.k && (kept == 0 || (sum < top_p * total && weights[kept] >= min_p && weights[kept] > 0.0f))) {
+    sum += weights[kept++];
+  }
+  const float target = p.uniform[row] * sum;
+  int chosen = 0;
+  for (float passed = weights[0]; chosen + 1 < kept && passed <= target; passed += weights[chosen]) ++chosen;
+  p.tokens[row] = p.ids[row * p.k + chosen];
+}
+
+}  // namespace
+
+void argmax(const ArgmaxParams& params, const Queue& queue) {
+  if (params.rows == 0) return;
+  launch(argmax_kernel, params,
+         {.grid = dim3(blocks_for(params.vocab, kArgmaxEach), static_cast<unsigned>(params.rows)),
+          .threads = kArgmaxThreads},
+         queue);
+}
+
+void top_k(const TopKParams& params, const Queue& queue) {
+  if (params.rows == 0) return;
+  launch(top_k_kernel, params, {.grid = dim3(static_cast<unsigned>(params.rows)), .threads = kTopThreads}, queue);
+}
+
+void draw(const DrawParams& params, const Queue& queue) {
+  if (params.rows == 0) return;
+  launch(draw_kernel, params, {.grid = dim3(static_cast<unsigned>(params.rows)), .threads = 32}, queue);
+}
+
+}  // namespace nereid::kernels::cuda
