@@ -9,7 +9,8 @@
 #   make asan tsan the whole suite under a sanitizer          make fuzz    the fuzzers alone
 #   make conformance-onnx  the onnx package's backend tests, one line a group (ARGS='--match Conv' and the like)
 #   make format    formats the sources                        make docs    the generated reference pages
-#   make wheel cuda  later milestones                         make clean   removes build products, keeps models
+#   make cuda      the program with its CUDA plugin beside it (needs nvcc; the tests need no GPU)
+#   make wheel     a later milestone                          make clean   removes build products, keeps models
 #   make install   into PREFIX (/usr/local)
 
 MODEL  ?= smollm2-135m
@@ -21,7 +22,7 @@ export FUZZ_SECONDS
 .PHONY: help demo test build bench conformance-onnx format check wheel cuda asan tsan fuzz docs clean install lint
 
 help:
-	@sed -n '2,15s/^# \{0,1\}//p' Makefile
+	@sed -n '2,16s/^# \{0,1\}//p' Makefile
 
 demo:
 	@scripts/bootstrap
@@ -86,11 +87,13 @@ docs:
 	@scripts/build release nereid_gen_docs
 	@build/release/bin/nereid_gen_docs docs/reference
 
+cuda:
+	@scripts/bootstrap
+	@scripts/build cuda nereid
+	@echo 'Next: build/bin/nereid doctor, then build/bin/nereid run $(MODEL) --device cuda -p "..."'
+
 wheel:
 	@echo 'The Python package comes with a later milestone; there is nothing to build yet.' >&2; exit 2
-
-cuda:
-	@echo 'The CUDA device comes with a later milestone; there is nothing to build yet.' >&2; exit 2
 
 install: build
 	@scripts/build release nereid_shared nereid_static

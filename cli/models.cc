@@ -14,6 +14,7 @@
 #include "cli/model_fetch.h"
 #include "cli/model_path.h"
 #include "cli/model_store.h"
+#include "compile/random_checkpoint.h"
 
 namespace nereid::cli {
 namespace {
@@ -24,6 +25,10 @@ struct ModelsArguments {
   std::string list;  // instead of the list that was compiled in
   bool json = false;
   bool quiet = false;
+  std::string config;  // of `random`
+  std::string output;
+  uint64_t seed = 1;
+  int threads = 0;
 
   std::vector<std::string> folders() const { return dir.empty() ? model_folders() : std::vector<std::string>{dir}; }
 };
@@ -175,6 +180,22 @@ int print_path(const ModelsArguments& a) {
   return kDone;
 }
 
+int write_random(const ModelsArguments& a) {
+  ThreadPool pool({.threads = a.threads});
+  std::unique_ptr<Progress> progress;
+  const Status status = compile::write_random_checkpoint(
+      {.config_path = a.config, .folder = a.output, .seed = a.seed}, pool, [&](int64_t done, int64_t total) {
+        if (!progress)
+          progress = std::make_unique<Progress>(ProgressOptions{
+              .what = "writing random weights", .total = total, .unit = Progress::Unit::bytes, .silent = a.quiet});
+        progress->set(done);
+      });
+  if (progress) progress->finish();
+  if (!status.is_ok()) return fail(status);
+  std::printf("%s\n", a.output.c_str());
+  return kDone;
+}
+
 }  // namespace
 
 int models_command(Arguments args) {
@@ -188,6 +209,12 @@ int models_command(Arguments args) {
   CommandLine* list = app.add_subcommand("list", "what there is, and what of it is here (the default)");
   CommandLine* pull = app.add_subcommand("pull", "fetches a model, checks it and prints its path");
   CommandLine* path = app.add_subcommand("path", "prints where a model lies");
+  CommandLine* random = app.add_subcommand("random", "writes a checkpoint of random weights, to measure a shape with");
+  random->add_option("CONFIG", a.config, "a config.json as Hugging Face has it")->required();
+  random->add_option("--output,-o", a.output, "the folder to write to")->required();
+  random->add_option("--seed", a.seed, "the same seed gives the same weights")->capture_default_str();
+  random->add_option("--threads,-t", a.threads, "CPU threads (default: all that this process may use)");
+  random->add_flag("--quiet,-q", a.quiet, "no progress");
   declare_common(&app);
   for (CommandLine* command : {list, pull, path}) declare_common(command);
   app.add_flag("--json", a.json, "a JSON array on stdout");
@@ -197,6 +224,7 @@ int models_command(Arguments args) {
   if (const auto code = parse(app, args)) return *code;
   if (pull->parsed()) return pull_model(a);
   if (path->parsed()) return print_path(a);
+  if (random->parsed()) return write_random(a);
   return list_models(a);
 }
 

@@ -19,44 +19,6 @@ std::string replaced(std::string_view pattern, std::string_view what, std::strin
   return fmt::format("{}{}{}", pattern.substr(0, at), with, pattern.substr(at + what.size()));
 }
 
-bool is_per_layer(const WeightRow& row) {
-  return row.gguf.find("{i}") != std::string_view::npos || row.hf.find("{i}") != std::string_view::npos;
-}
-
-int64_t size_of(Extent extent, const ModelConfig& c) {
-  switch (extent) {
-    case Extent::kVocab:
-      return c.vocab;
-    case Extent::kHidden:
-      return c.hidden;
-    case Extent::kFfn:
-      return c.ffn;
-    case Extent::kQuery:
-      return c.query_width();
-    case Extent::kKeyValue:
-      return c.kv_width();
-    case Extent::kHeadDim:
-      return c.head_dim;
-    case Extent::kRopePairs:
-      return c.ropes[0].dim / 2;
-    case Extent::kPositionPad:
-      return c.position_offset;
-    case Extent::kPositions:
-      return c.context_length;
-    case Extent::kTypes:
-      return c.types;
-    case Extent::kLabels:
-      return c.labels;
-    case Extent::kHeads:
-      return c.heads;
-    case Extent::kBuckets:
-      return kDistanceBuckets;
-    case Extent::kNone:
-      break;
-  }
-  return 0;
-}
-
 std::string sizes_text(const std::vector<int64_t>& sizes) {
   return fmt::format("[{}]", fmt::join(sizes, ", "));
 }
@@ -133,9 +95,9 @@ class Binder {
 
   std::vector<int64_t> expected_sizes(const WeightRow& row) const {
     int64_t rows = 0;
-    for (const Extent part : row.rows.parts) rows += size_of(part, config_);
+    for (const Extent part : row.rows.parts) rows += extent_size(part, config_);
     if (row.columns == Extent::kNone) return {rows};
-    return {rows, size_of(row.columns, config_)};
+    return {rows, extent_size(row.columns, config_)};
   }
 
   Status check_sizes(const Bound& b) const {
@@ -147,8 +109,8 @@ class Binder {
   // [first row, rows) of what the role takes of a fused tensor; rows of a vector are its elements.
   std::pair<int64_t, int64_t> taken_rows(const WeightRow& row) const {
     int64_t first = 0;
-    for (size_t i = 0; i < row.rows.take; ++i) first += size_of(row.rows.parts[i], config_);
-    return {first, size_of(row.rows.parts[row.rows.take], config_)};
+    for (size_t i = 0; i < row.rows.take; ++i) first += extent_size(row.rows.parts[i], config_);
+    return {first, extent_size(row.rows.parts[row.rows.take], config_)};
   }
 
   Status bind_matrix(const Bound& b, int64_t layer) {
@@ -158,7 +120,7 @@ class Binder {
       return unsupported("its elements are {}; a weight must be of a floating-point or block type", type.name);
     }
     const auto [first, rows] = taken_rows(*b.row);
-    const int64_t columns = size_of(b.row->columns, config_);
+    const int64_t columns = extent_size(b.row->columns, config_);
     const std::optional<int64_t> row_bytes = dtype_bytes(b.tensor->dtype, columns);
     if (!row_bytes) return invalid_argument("rows of {} elements are no whole {} blocks", columns, type.name);
     const std::byte* data = static_cast<const std::byte*>(b.tensor->data) + first * *row_bytes;
@@ -240,6 +202,44 @@ const WeightRow* row_of(const Architecture& arch, Role role) {
 }
 
 }  // namespace
+
+bool is_per_layer(const WeightRow& row) {
+  return row.gguf.find("{i}") != std::string_view::npos || row.hf.find("{i}") != std::string_view::npos;
+}
+
+int64_t extent_size(Extent extent, const ModelConfig& c) {
+  switch (extent) {
+    case Extent::kVocab:
+      return c.vocab;
+    case Extent::kHidden:
+      return c.hidden;
+    case Extent::kFfn:
+      return c.ffn;
+    case Extent::kQuery:
+      return c.query_width();
+    case Extent::kKeyValue:
+      return c.kv_width();
+    case Extent::kHeadDim:
+      return c.head_dim;
+    case Extent::kRopePairs:
+      return c.ropes[0].dim / 2;
+    case Extent::kPositionPad:
+      return c.position_offset;
+    case Extent::kPositions:
+      return c.context_length;
+    case Extent::kTypes:
+      return c.types;
+    case Extent::kLabels:
+      return c.labels;
+    case Extent::kHeads:
+      return c.heads;
+    case Extent::kBuckets:
+      return kDistanceBuckets;
+    case Extent::kNone:
+      break;
+  }
+  return 0;
+}
 
 std::string tensor_name(const WeightRow& row, bool gguf, const HfRoot& root, int64_t layer) {
   std::string name = replaced(gguf ? row.gguf : row.hf, "{i}", std::to_string(layer));

@@ -14,6 +14,10 @@ namespace nereid::llm {
 // Where this checkpoint's layers sit; the first root if none holds an embedding table (which is then missing).
 const HfRoot& find_hf_root(const ArchInput& input, const Architecture& arch);
 
+// Does the row exist once a layer?
+bool is_per_layer(const WeightRow& row);
+int64_t extent_size(Extent extent, const ModelConfig& config);
+
 // The file's own name of a row's tensor; empty if the format never has it.
 std::string tensor_name(const WeightRow& row, bool gguf, const HfRoot& root, int64_t layer);
 

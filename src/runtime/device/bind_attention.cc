@@ -135,7 +135,7 @@ Status bind_device_attention(DeviceBinder& b, const Node& node) {
   a.v_cache = r.v_cache;
   a.y = y.data;
   a.y_stride = y.stride;
-  b.want_attention(a.heads, a.kv_heads, a.head_dim);
+  b.want_attention(a.heads, a.head_dim);
   b.add("attention %" + name,
         [a, rows = q.rows, decode = b.kernels().attention_decode, prefill = b.kernels().attention_prefill](
             const RunShape& s, const gpu::Queue& queue) mutable {

@@ -56,7 +56,7 @@ class DeviceBinder {
   virtual Result<const float*> rope_table(graph::ValueId positions, graph::ValueId inv_freq, double scale) = 0;
   // A norm of heads that attention does on the way: none for other values.
   virtual const graph::Node* absorbed_norm(graph::ValueId id) const = 0;
-  virtual void want_attention(int heads, int kv_heads, int head_dim) = 0;
+  virtual void want_attention(int heads, int head_dim) = 0;
   virtual void want_linear(const kernels::cuda::Weight& weight, bool gated) = 0;
   virtual void add(std::string label, std::function<void(const RunShape&, const kernels::cuda::Queue&)> launch) = 0;
 

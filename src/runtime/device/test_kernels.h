@@ -220,8 +220,8 @@ inline void attend(const gpu::AttentionParams& p, int64_t t) {
 }
 inline void run_decode(const gpu::AttentionParams& p) {
   // As the kernel finds them, and leaves them.
-  for (int64_t i = 0; i < p.tokens * p.kv_heads; ++i) NEREID_CHECK(static_cast<const int32_t*>(p.workspace)[i] == 0);
-  std::memset(static_cast<int32_t*>(p.workspace) + p.tokens * p.kv_heads, 0x7f, 64);
+  for (int64_t i = 0; i < p.tokens * p.heads; ++i) NEREID_CHECK(static_cast<const int32_t*>(p.workspace)[i] == 0);
+  std::memset(static_cast<int32_t*>(p.workspace) + p.tokens * p.heads, 0x7f, 64);
   for (int64_t t = 0; t < p.tokens; ++t) {
     NEREID_CHECK(p.positions[t] < p.max_positions);
     attend(p, t);
@@ -279,8 +279,7 @@ inline const gpu::KernelTable& test_kernels() {
       .rope_table = queued<gpu::RopeTableParams, run_rope_table>,
       .rope_kv = queued<gpu::RopeKvParams, run_rope_kv>,
       .attention_decode = queued<gpu::AttentionParams, run_decode>,
-      .attention_workspace_bytes = [](int64_t tokens, int, int kv_heads, int,
-                                      int64_t) { return tokens * kv_heads * 4 + 64; },
+      .attention_workspace_bytes = [](int64_t tokens, int heads, int, int64_t) { return tokens * heads * 4 + 64; },
       .attention_prefill = queued<gpu::AttentionPrefillParams, run_prefill>,
       .linear = queued<gpu::LinearParams, run_linear>,
       .linear_workspace_bytes = [](const gpu::Weight&, bool, int64_t) { return int64_t{0}; },
