@@ -12,7 +12,7 @@ namespace {
 constexpr double kGiga = 1e9;
 
 // Digits below a thousandth are noise, and make the object hard to read.
-double rounded(double value) {
+double to_thousandths(double value) {
   return std::round(value * 1e3) / 1e3;
 }
 
@@ -35,19 +35,19 @@ std::string format_count(int64_t count) {
 }
 
 std::string bench_markdown(const std::vector<BenchReport>& reports) {
-  constexpr auto kRight = Table::Align::right;
+  constexpr auto kAtRight = Table::Align::right;
   Table table({{"model"},
-               {"size", kRight},
-               {"params", kRight},
+               {"size", kAtRight},
+               {"params", kAtRight},
                {"isa"},
-               {"threads", kRight},
+               {"threads", kAtRight},
                {"test"},
-               {"batch", kRight},
-               {"t/s best", kRight},
-               {"t/s median", kRight},
-               {"MB/token", kRight},
-               {"GB/s", kRight},
-               {"of roof", kRight}});
+               {"batch", kAtRight},
+               {"t/s best", kAtRight},
+               {"t/s median", kAtRight},
+               {"MB/token", kAtRight},
+               {"GB/s", kAtRight},
+               {"of roof", kAtRight}});
   std::string notes;
   for (const BenchReport& r : reports) {
     for (const BenchResult& one : r.results)
@@ -67,27 +67,29 @@ std::string bench_markdown(const std::vector<BenchReport>& reports) {
 Json bench_json(const BenchReport& r) {
   Json results = Json::array();
   for (const BenchResult& one : r.results)
-    results.push_back(
-        {{"test", one.what.name()},
-         {"batch", one.what.batch},
-         {"tokens_per_second",
-          {{"best", rounded(one.best_tokens_per_second())}, {"median", rounded(one.median_tokens_per_second())}}},
-         {"gb_per_second", rounded(one.best_bytes_per_second() / kGiga)},
-         {"roof_share", rounded(roof_share(r, one))}});
+    results.push_back({{"test", one.what.name()},
+                       {"batch", one.what.batch},
+                       {"tokens_per_second",
+                        {{"best", to_thousandths(one.best_tokens_per_second())},
+                         {"median", to_thousandths(one.median_tokens_per_second())}}},
+                       {"gb_per_second", to_thousandths(one.best_bytes_per_second() / kGiga)},
+                       {"roof_share", to_thousandths(roof_share(r, one))}});
   return {{"model", r.model},
           {"isa", r.isa},
           {"threads", r.threads},
           {"results", std::move(results)},
-          {"load_ms", rounded(r.load_ms)},
-          {"rss_mib", rounded(static_cast<double>(r.peak_bytes) / (1 << 20))}};
+          {"load_ms", to_thousandths(r.load_ms)},
+          {"rss_mib", to_thousandths(static_cast<double>(r.peak_bytes) / (1 << 20))}};
 }
 
 std::string bench_profile_markdown(const BenchCase& what, const std::vector<BenchStepTime>& times) {
-  constexpr auto kRight = Table::Align::right;
+  constexpr auto kAtRight = Table::Align::right;
   double all = 0;
   for (const BenchStepTime& t : times) all += t.us;
-  Table table(
-      {{fmt::format("{}, batch {}", what.name(), what.batch)}, {"steps", kRight}, {"us", kRight}, {"share", kRight}});
+  Table table({{fmt::format("{}, batch {}", what.name(), what.batch)},
+               {"steps", kAtRight},
+               {"us", kAtRight},
+               {"share", kAtRight}});
   for (const BenchStepTime& t : times)
     table.add_row({t.label, fmt::format("{}", t.steps), fmt::format("{:.1f}", t.us),
                    fmt::format("{:.1f} %", all > 0 ? 100 * t.us / all : 0)});

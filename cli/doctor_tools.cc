@@ -17,16 +17,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-int64_t bytes_below(const std::string& folder) {
-  int64_t sum = 0;
-  std::error_code e;
-  for (auto it = fs::recursive_directory_iterator(folder, e); !e && it != fs::end(it); it.increment(e)) {
-    std::error_code gone;
-    if (const auto size = it->file_size(gone); !gone) sum += static_cast<int64_t>(size);
-  }
-  return sum;
-}
-
 // Really writes: permissions alone do not tell of full or read-only disks.
 Status try_to_write(const std::string& folder) {
   NEREID_TRY(AtomicFile file, AtomicFile::create(folder + "/.doctor"));

@@ -17,7 +17,7 @@
 namespace nereid::cli {
 namespace {
 
-constexpr const char* kNotes =
+constexpr const char* kEmbedNotes =
     "The model is a folder as Hugging Face has them: BERT, RoBERTa, XLM-RoBERTa, CamemBERT, DistilBERT or MPNet, or a "
     "decoder\n"
     "whose modules.json says how its tokens are pooled. One line of JSON a text, in order:\n"
@@ -49,7 +49,7 @@ void add_embed_options(CommandLine& app, EmbedArguments& a) {
   app.add_option("--context,-c", a.open.context, "longest text in tokens (default: what the model's files say)");
   app.add_flag("--strict", a.open.strict, "fail where a part of the model would run without a fast kernel");
   app.add_flag("--quiet,-q", a.quiet, "no progress and no statistics");
-  app.footer(kNotes);
+  app.footer(kEmbedNotes);
 }
 
 Result<std::vector<llm::EncodeInput>> read_inputs(const EmbedArguments& a) {

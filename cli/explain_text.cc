@@ -9,7 +9,7 @@
 namespace nereid::cli {
 namespace {
 
-constexpr auto kRight = Table::Align::right;
+constexpr auto kNumber = Table::Align::right;
 
 std::string ms_text(std::optional<double> ms) {
   return ms ? fmt::format("{:.4f}", *ms) : std::string();
@@ -63,7 +63,7 @@ std::string record_lines(const compile::PassSummary& pass, bool fired, bool all)
 
 std::string passes_text(const compile::NetworkView& view, bool all) {
   if (view.passes.empty()) return "\nNothing is known here of what the passes did.\n";
-  Table table({{"pass"}, {"did", kRight}, {"refused", kRight}, {"nodes", kRight}, {"why it is there"}});
+  Table table({{"pass"}, {"did", kNumber}, {"refused", kNumber}, {"nodes", kNumber}, {"why it is there"}});
   std::string made, refused;
   size_t idle = 0, records = 0;
   for (const compile::PassSummary& pass : view.passes) {
@@ -98,8 +98,8 @@ std::string why(const compile::LayerAccount& layer) {
 std::string layers_text(const compile::NetworkAccount& account) {
   const bool timed = account.runs > 0, ran = account.not_run.empty();
   std::vector<Table::Column> columns = {{"layer"}, {"precision"}, {"result"}};
-  if (ran) columns.insert(columns.end(), {{"kernel"}, {"flops", kRight}, {"bytes", kRight}});
-  if (timed) columns.insert(columns.end(), {{"ms", kRight}, {"of the roof", kRight}});
+  if (ran) columns.insert(columns.end(), {{"kernel"}, {"flops", kNumber}, {"bytes", kNumber}});
+  if (timed) columns.insert(columns.end(), {{"ms", kNumber}, {"of the roof", kNumber}});
   if (ran) columns.push_back({"why"});
   Table table(columns);
   for (const compile::LayerAccount& layer : account.layers) {
@@ -139,7 +139,7 @@ std::string kernels_text(const compile::NetworkAccount& account) {
   std::ranges::stable_sort(rows, [](const auto& a, const auto& b) {
     return std::pair(a.second.second, a.second.first) > std::pair(b.second.second, b.second.first);
   });
-  Table table({{"kernel"}, {"layers", kRight}, {"ms", kRight}});
+  Table table({{"kernel"}, {"layers", kNumber}, {"ms", kNumber}});
   for (const auto& [kernel, what] : rows)
     table.add_row({kernel, fmt::format("{}", what.first), account.runs > 0 ? ms_text(what.second) : std::string()});
   return rows.empty() ? std::string() : "\n# Kernels\n\n" + table.markdown();

@@ -14,8 +14,6 @@ namespace {
 
 constexpr size_t kMaxBytes = size_t{1} << 30;
 
-constexpr int kLookAgainMs = 100;  // at Ctrl-C, however the signal and the wait meet
-
 Result<std::string> read_stdin() {
   std::string text;
   char part[65536];

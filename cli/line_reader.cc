@@ -11,11 +11,11 @@
 #include <utility>
 
 #include "base/interrupt.h"
+#include "cli/input.h"
 
 namespace nereid::cli {
 namespace {
 
-constexpr int kLookAgainMs = 100;  // at Ctrl-C, however the signal and the wait meet
 constexpr size_t kMaxLineBytes = size_t{64} << 20;
 
 static_assert(std::atomic<bool>::is_always_lock_free, "a signal handler may not take a lock");

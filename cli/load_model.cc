@@ -8,8 +8,8 @@
 namespace nereid::cli {
 namespace {
 
-Result<LoadedModel> load(const std::string& path, const LoadArguments& args, const llm::LoadOptions& options,
-                         bool* wrong_option) {
+Result<LoadedModel> open_with_bar(const std::string& path, const LoadArguments& args, const llm::LoadOptions& options,
+                                  bool* wrong_option) {
   PackingBar bar;
   Result<LoadedModel> loaded = llm::open_model(path, args.open, options, bar.listener(), wrong_option);
   if (loaded.is_ok()) bar.finish();
@@ -45,7 +45,7 @@ std::optional<LoadedModel> load_model(const LoadArguments& args, llm::LoadOption
     return std::nullopt;
   }
   bool wrong_option = false;
-  Result<LoadedModel> loaded = load(*path, args, options, &wrong_option);
+  Result<LoadedModel> loaded = open_with_bar(*path, args, options, &wrong_option);
   if (!loaded.is_ok()) {
     *code = fail(loaded.status(), wrong_option ? kWrongInput : kFailed);
     return std::nullopt;

@@ -84,18 +84,6 @@ class ScratchFolder {
   std::string path_;
 };
 
-// What has arrived; pip moves and removes files meanwhile, so whatever is gone by now counts nothing.
-int64_t bytes_below(const std::string& folder) {
-  int64_t sum = 0;
-  std::error_code e;
-  for (auto it = fs::recursive_directory_iterator(folder, e); !e && it != fs::end(it); it.increment(e)) {
-    std::error_code gone;
-    const auto size = it->file_size(gone);
-    if (!gone) sum += static_cast<int64_t>(size);
-  }
-  return sum;
-}
-
 // The package and what is unpacked of it lie on the disk together for a moment.
 Status check_space(const std::string& folder, int64_t bytes) {
   struct statvfs disk = {};
@@ -180,6 +168,17 @@ std::string build_python() {
 }
 
 }  // namespace
+
+int64_t bytes_below(const std::string& folder) {
+  int64_t sum = 0;
+  std::error_code e;
+  for (auto it = fs::recursive_directory_iterator(folder, e); !e && it != fs::end(it); it.increment(e)) {
+    std::error_code gone;
+    const auto size = it->file_size(gone);
+    if (!gone) sum += static_cast<int64_t>(size);
+  }
+  return sum;
+}
 
 Result<std::string> python_with_pip() {
   const char* own = std::getenv("NEREID_PYTHON");

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <cstdint>
 #include <functional>
 #include <string>
 #include <string_view>
@@ -29,6 +30,9 @@ Status fetch_package(const std::string& python, const std::vector<ModelFile>& fi
 
 // Why pip failed, from what it said.
 Status explain_pip_failure(std::string_view package, std::string_view said);
+
+// Of all files in it and below. Other programs may move and remove files meanwhile: what is gone by now counts nothing.
+int64_t bytes_below(const std::string& folder);
 
 // Removes what runs that were killed have left in `folder`.
 void remove_leftovers(const std::string& folder);

@@ -15,7 +15,7 @@
 namespace nereid::cli {
 namespace {
 
-constexpr const char* kNotes =
+constexpr const char* kRunNotes =
     "A prompt is plain text: the model goes on where it ends. With --chat it is a message that the model's chat "
     "template\n"
     "turns into a prompt; --chat without a prompt reads messages from stdin, one a line, and keeps the conversation.\n"
@@ -61,7 +61,7 @@ void add_run_options(CommandLine& app, RunArguments& a) {
       ->check(Check::range(0, 1 << 30))
       ->capture_default_str();
   app.add_flag("--json", a.json, "one JSON object a prompt on stdout");
-  app.footer(kNotes);
+  app.footer(kRunNotes);
 }
 
 Status check(const RunArguments& a) {

@@ -13,6 +13,8 @@ if(EXISTS "${xgrammar}/.complete")
   # -O1: half the compile time of -O2; a mask takes microseconds either way.
   target_compile_options(nereid_xgrammar PRIVATE -w $<$<CONFIG:Release>:-O1>)
   target_link_libraries(nereid_xgrammar PRIVATE Threads::Threads)
+  # Its headers take longer to read than most of its files: a third of the time when several files are one.
+  set_target_properties(nereid_xgrammar PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 8)
 else()
   message(STATUS "xgrammar is not in build/ (scripts/fetch_xgrammar fetches it): grammars will be refused")
 endif()

@@ -43,9 +43,16 @@ typedef struct nereid_llm_options {
   const char* policy;     /* who gets in: NULL or "max_utilization" (who fits now; the youngest pauses when the cache is
                              full), "guaranteed_no_evict" (who surely fits to its end) */
   const char* trace_path; /* a file for a trace viewer, written when the model is closed; NULL: none */
+  const char* kv_cache_dtype; /* of keys and values: "f16", "int8", "fp8", "int8,0-1=f16" (layers 0 and 1 otherwise);
+                                 NULL: as the engine was built */
+  const char* draft;    /* a smaller model of the same vocabulary that guesses; the answers stay the same; NULL: none */
+  int32_t draft_tokens; /* its guesses at a time; 0: 4 */
+  int32_t shifts_context;    /* not 0: an answer that fills the context goes on without the older half of it */
+  int64_t shift_keep;        /* but with so many tokens of its beginning */
+  int64_t host_memory_bytes; /* for pages that have to leave the cache, in a file without a name; 0: they are dropped */
 } nereid_llm_options;
 #define NEREID_LLM_OPTIONS_INIT \
-  { sizeof(nereid_llm_options), NULL, 0, 0, 0, 0, 0, 0, 0, NULL, NULL, NULL, NULL, NULL, NULL }
+  { sizeof(nereid_llm_options), NULL, 0, 0, 0, 0, 0, 0, 0, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, 0, 0, 0, 0 }
 
 /* Opens a .gguf file, a folder of Hugging Face's, or an engine file of one. On an error *llm is NULL. A progress
  * function that asks to stop is not heeded yet. */

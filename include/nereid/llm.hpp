@@ -33,8 +33,14 @@ struct LlmOptions {
   std::int64_t context_tokens = 0, max_sequences = 0, step_tokens = 0, max_queue = 0, cache_tokens = 0;  // 0: defaults
   std::function<void(const char* stage, std::int64_t done, std::int64_t total)> progress;
   std::function<void(const char* text)> warn;
-  std::string policy;      // "": "max_utilization"; "guaranteed_no_evict"
-  std::string trace_path;  // "": none
+  std::string policy;          // "": "max_utilization"; "guaranteed_no_evict"
+  std::string trace_path;      // "": none
+  std::string kv_cache_dtype;  // of keys and values: "int8", "int8,0-1=f16"; "": as the engine was built
+  std::string draft;           // the path of a smaller model that guesses; "": none
+  int draft_tokens = 0;        // 0: 4
+  bool shifts_context = false;
+  std::int64_t shift_keep = 0;
+  std::int64_t host_memory_bytes = 0;
 };
 
 struct LlmRequest {
@@ -88,6 +94,12 @@ class LanguageModel {
     }
     if (!options.policy.empty()) c.policy = options.policy.c_str();
     if (!options.trace_path.empty()) c.trace_path = options.trace_path.c_str();
+    if (!options.kv_cache_dtype.empty()) c.kv_cache_dtype = options.kv_cache_dtype.c_str();
+    if (!options.draft.empty()) c.draft = options.draft.c_str();
+    c.draft_tokens = options.draft_tokens;
+    c.shifts_context = options.shifts_context ? 1 : 0;
+    c.shift_keep = options.shift_keep;
+    c.host_memory_bytes = options.host_memory_bytes;
     nereid_llm* llm = nullptr;
     const nereid_status opened = nereid_llm_open(path.c_str(), &c, &llm);
     if (opened != NEREID_OK) return Status::of(opened);

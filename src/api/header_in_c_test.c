@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* nereid.h and llm.h in a C99 program: compiled with -pedantic -Werror, called by header_test.cc. */
+/* The headers in a C99 program: compiled with -pedantic -Werror, called by header_test.cc. */
+#include <nereid/encoder.h>
 #include <nereid/llm.h>
 #include <nereid/nereid.h>
 #include <stddef.h>

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <limits>
 #include <tuple>
 
 #include "api/answer.h"
@@ -36,10 +37,12 @@ namespace {
 
 Result<llm::ExecutorOptions> read_executor_options(const nereid_llm_options& o) {
   llm::ExecutorOptions out;
-  for (auto [name, value, member] : {std::tuple{"max_sequences", o.max_sequences, &llm::ExecutorOptions::max_sequences},
-                                     {"step_tokens", o.step_tokens, &llm::ExecutorOptions::step_tokens},
-                                     {"max_queue", o.max_queue, &llm::ExecutorOptions::max_queue},
-                                     {"cache_tokens", o.cache_tokens, &llm::ExecutorOptions::cache_tokens}}) {
+  for (auto [name, value, member] :
+       {std::tuple{"max_sequences", o.max_sequences, &llm::ExecutorOptions::max_sequences},
+        {"step_tokens", o.step_tokens, &llm::ExecutorOptions::step_tokens},
+        {"max_queue", o.max_queue, &llm::ExecutorOptions::max_queue},
+        {"cache_tokens", o.cache_tokens, &llm::ExecutorOptions::cache_tokens},
+        {"host_memory_bytes", o.host_memory_bytes, &llm::ExecutorOptions::host_memory_bytes}}) {
     if (value < 0) return invalid_argument("{} is {}; it is 0 (the default) or more", name, value);
     if (value > 0) out.*member = value;
   }
@@ -48,6 +51,11 @@ Result<llm::ExecutorOptions> read_executor_options(const nereid_llm_options& o) 
     return invalid_argument("there is no policy '{}'; there are max_utilization and guaranteed_no_evict", policy);
   if (policy == "guaranteed_no_evict") out.policy = llm::SchedulePolicy::kGuaranteedNoEvict;
   if (o.trace_path != nullptr) out.trace_path = o.trace_path;
+  if (o.draft_tokens < 0) return invalid_argument("draft_tokens is {}; it is 0 (the default) or more", o.draft_tokens);
+  if (o.draft_tokens > 0) out.draft_tokens = o.draft_tokens;
+  if (o.shift_keep < 0 || o.shift_keep > std::numeric_limits<int32_t>::max())
+    return invalid_argument("shift_keep is {}; it is a number of tokens", o.shift_keep);
+  if (o.shifts_context != 0) out.shift_keep = static_cast<int32_t>(o.shift_keep);
   return out;
 }
 
@@ -58,15 +66,21 @@ Status open(const char* path, const nereid_llm_options* given, nereid_llm** out)
   NEREID_TRY(const nereid_llm_options o, read_options(given));
   NEREID_RETURN_IF_ERROR(check_device(o.device));
   NEREID_TRY(const int threads, read_threads(o.threads));
-  NEREID_TRY(const llm::ExecutorOptions executor, read_executor_options(o));
+  NEREID_TRY(llm::ExecutorOptions executor, read_executor_options(o));
   auto llm = std::make_unique<Llm>();
   const auto progress = [&](int64_t done, int64_t total) {
     if (o.progress != nullptr) (void)o.progress(o.progress_user, "packing the weights", done, total);
   };
-  NEREID_TRY(llm->opened, llm::open_model(path, {.threads = threads, .context = o.context_tokens},
-                                          llm::load_options(executor), progress));
-  if (o.log != nullptr)
-    for (const std::string& warning : llm->opened.warnings) o.log(o.log_user, NEREID_LOG_WARNING, warning.c_str());
+  llm::OpenOptions how{.threads = threads, .context = o.context_tokens};
+  if (o.kv_cache_dtype != nullptr) how.kv_cache_dtype = o.kv_cache_dtype;
+  NEREID_TRY(llm->opened, llm::open_model(path, how, llm::load_options(executor), progress));
+  if (o.draft != nullptr) {
+    NEREID_TRY(llm->draft, llm::open_draft(o.draft, how, llm->opened, {}, progress));
+    executor.draft = llm->draft.model.get();
+  }
+  for (const auto* warnings : {&llm->opened.warnings, &llm->draft.warnings})
+    if (o.log != nullptr)
+      for (const std::string& warning : *warnings) o.log(o.log_user, NEREID_LOG_WARNING, warning.c_str());
   NEREID_TRY(llm->executor, llm::Executor::start(*llm->opened.model, executor));
   *out = new nereid_llm{std::move(llm)};
   return Status::ok();

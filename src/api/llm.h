@@ -10,6 +10,7 @@
 #include <unordered_map>
 
 #include "llm/run/executor.h"
+#include "llm/run/open_draft.h"
 #include "llm/run/open_model.h"
 
 namespace nereid::api {
@@ -33,6 +34,7 @@ class OpenRequests {
 
 struct Llm {
   llm::OpenedModel opened;
+  llm::OpenedDraft draft;  // may hold none; steps on the model's pool
   OpenRequests requests;
   std::atomic<std::thread::id> telling{};   // the thread that is in an output function
   std::unique_ptr<llm::Executor> executor;  // goes first

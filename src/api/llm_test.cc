@@ -74,6 +74,78 @@ class ApiLlm : public ::testing::Test {
   nereid_llm* llm_ = nullptr;
 };
 
+// The model opened with other options, and what it answers to the prompt of tiny-qwen3.
+Heard answer_of(nereid_llm_options options, int64_t tokens, const std::string& prompt, bool* drafted = nullptr) {
+  Heard heard;
+  nereid_llm* llm = nullptr;
+  options.threads = 1;
+  EXPECT_EQ(nereid_llm_open(llm::testing::tiny_path("tiny-qwen3.gguf").c_str(), &options, &llm), NEREID_OK)
+      << nereid_last_error();
+  const nereid_llm_setting settings[] = {{"max_tokens", static_cast<double>(tokens)}};
+  nereid_llm_request request = NEREID_LLM_REQUEST_INIT;
+  request.prompt = prompt.c_str();
+  request.settings = settings;
+  request.setting_count = 1;
+  nereid_llm_id id = 0;
+  EXPECT_EQ(nereid_llm_enqueue(llm, &request, Heard::hear, &heard, &id), NEREID_OK) << nereid_last_error();
+  EXPECT_EQ(nereid_llm_wait(llm, id, -1), NEREID_OK);
+  if (drafted != nullptr) {
+    nereid_llm_iteration steps[128]{};
+    for (nereid_llm_iteration& one : steps) one.struct_size = sizeof(one);
+    size_t count = 0;
+    EXPECT_EQ(nereid_llm_read_iterations(llm, steps, 128, &count), NEREID_OK);
+    for (size_t i = 0; i < count; ++i) *drafted |= steps[i].accepted_tokens > 0;
+  }
+  EXPECT_EQ(nereid_llm_close(&llm), NEREID_OK);
+  return heard;
+}
+
+TEST_F(ApiLlm, a_draft_guesses_and_changes_nothing) {
+  const llm::testing::Expected expected = llm::testing::tiny_expected("tiny-qwen3");
+  const std::string draft = llm::testing::tiny_path("tiny-qwen3.gguf");  // itself: every guess is right
+  nereid_llm_options options = NEREID_LLM_OPTIONS_INIT;
+  options.draft = draft.c_str();
+  options.draft_tokens = 3;
+  bool drafted = false;
+  EXPECT_EQ(answer_of(options, 24, expected.prompt, &drafted).tokens, expected.greedy_tokens);
+  EXPECT_TRUE(drafted);
+}
+
+TEST_F(ApiLlm, keys_and_values_may_be_kept_in_eight_bits) {
+  const llm::testing::Expected expected = llm::testing::tiny_expected("tiny-qwen3");
+  nereid_llm_options options = NEREID_LLM_OPTIONS_INIT;
+  options.kv_cache_dtype = "int8";
+  options.host_memory_bytes = 1 << 20;
+  EXPECT_EQ(answer_of(options, 24, expected.prompt).answer_tokens, 24);
+}
+
+TEST_F(ApiLlm, an_answer_may_go_on_past_the_context) {
+  const llm::testing::Expected expected = llm::testing::tiny_expected("tiny-qwen3");
+  nereid_llm_options options = NEREID_LLM_OPTIONS_INIT;
+  options.context_tokens = 64;
+  EXPECT_LT(answer_of(options, 200, expected.prompt).answer_tokens, 64);
+  options.shifts_context = 1;
+  options.shift_keep = 4;
+  EXPECT_EQ(answer_of(options, 200, expected.prompt).answer_tokens, 200);
+}
+
+TEST_F(ApiLlm, options_that_make_no_sense_are_refused) {
+  const auto refused = [](auto set) {
+    nereid_llm_options options = NEREID_LLM_OPTIONS_INIT;
+    options.threads = 1;
+    set(options);
+    nereid_llm* llm = nullptr;
+    EXPECT_EQ(nereid_llm_open(llm::testing::tiny_path("tiny-qwen3.gguf").c_str(), &options, &llm),
+              NEREID_INVALID_ARGUMENT);
+    EXPECT_EQ(llm, nullptr);
+    return std::string(nereid_last_error());
+  };
+  EXPECT_THAT(refused([](auto& o) { o.kv_cache_dtype = "int3"; }), HasSubstr("int3"));
+  EXPECT_THAT(refused([](auto& o) { o.draft_tokens = -1; }), HasSubstr("draft_tokens is -1"));
+  EXPECT_THAT(refused([](auto& o) { o.shift_keep = -1; }), HasSubstr("shift_keep is -1"));
+  EXPECT_THAT(refused([](auto& o) { o.host_memory_bytes = -1; }), HasSubstr("host_memory_bytes is -1"));
+}
+
 TEST_F(ApiLlm, a_request_hears_what_the_model_answers_alone) {
   const llm::testing::Expected expected = llm::testing::tiny_expected("tiny-qwen3");
   Heard by_text, by_tokens;

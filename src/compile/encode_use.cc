@@ -6,6 +6,7 @@
 #include <filesystem>
 
 #include "base/file.h"
+#include "base/json.h"
 #include "compile/arch_source.h"
 #include "compile/model_kind.h"
 #include "engine/engine_file.h"
@@ -51,8 +52,8 @@ Result<Json> read_json(const std::string& directory, const std::string& name) {
   std::error_code e;
   if (!fs::is_regular_file(path, e)) return Json();
   NEREID_TRY(const std::string text, read_file(path, kMaxFileBytes));
-  Json json = Json::parse(text, nullptr, false);
-  if (json.is_discarded()) return invalid_argument("{} is no JSON text", path);
+  Result<Json> json = parse_json(text);
+  if (!json.is_ok()) return invalid_argument("{} is no JSON text: {}", path, json.status().message());
   return json;
 }
 

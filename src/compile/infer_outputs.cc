@@ -19,7 +19,7 @@ using ops::Datum;
 
 constexpr std::string_view kList = "outputs.json";
 constexpr size_t kLongestStem = 200;  // bytes; with its ending and a temporary's it is still a file's name everywhere
-constexpr size_t kMostListBytes = size_t{64} << 20;
+constexpr size_t kMostNamesBytes = size_t{64} << 20;
 
 bool is_plain(char c) {
   return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '.' || c == '_' || c == '-';
@@ -89,7 +89,7 @@ Status OutputFolder::prepare(std::span<const std::string> in_use) {
   if (!fs::is_directory(status))
     return invalid_argument("the outputs cannot go into '{}', which is a file and no folder", path_);
   const fs::path list = fs::path(path_) / kList;
-  const Result<std::string> text = read_file(list.string(), kMostListBytes);
+  const Result<std::string> text = read_file(list.string(), kMostNamesBytes);
   if (!text.is_ok()) return Status::ok();
   const Result<Json> earlier = parse_json(*text);
   if (!earlier.is_ok() || !earlier->is_array()) return Status::ok();

@@ -12,7 +12,7 @@
 namespace nereid::compile {
 namespace {
 
-constexpr double kNsPerMs = 1e6;
+constexpr double kNsInMs = 1e6;
 using LayerKey = std::pair<std::string, int32_t>;  // path and node
 
 std::string type_text(const ops::TensorType& type) {
@@ -84,11 +84,11 @@ struct Timer {
     int64_t rest_ns = now_ns() - begin;
     for (const runtime::NetLayer& layer : context.layers()) {
       int64_t& last = before[{layer.path, layer.node.v}];
-      ms[{layer.path, layer.node.v}].push_back(static_cast<double>(layer.total_ns - last) / kNsPerMs);
+      ms[{layer.path, layer.node.v}].push_back(static_cast<double>(layer.total_ns - last) / kNsInMs);
       rest_ns -= layer.total_ns - last;
       last = layer.total_ns;
     }
-    between.push_back(std::max(0.0, static_cast<double>(rest_ns) / kNsPerMs));
+    between.push_back(std::max(0.0, static_cast<double>(rest_ns) / kNsInMs));
     return Status::ok();
   }
 };
@@ -122,7 +122,7 @@ Status time_layers(runtime::NetContext& context, ThreadPool& pool, Isa isa, cons
       NEREID_RETURN_IF_ERROR(check_interrupted());
       const int64_t begin = now_ns();
       NEREID_RETURN_IF_ERROR(profiling ? timer.run(context) : context.run());
-      if (!profiling) plain.push_back(static_cast<double>(now_ns() - begin) / kNsPerMs);
+      if (!profiling) plain.push_back(static_cast<double>(now_ns() - begin) / kNsInMs);
     }
   }
   context.set_profiling(false);

@@ -52,7 +52,7 @@ Result<ops::Tensor> strings_from_bytes(std::span<const std::byte> bytes, const o
   return out;
 }
 
-Json types_json(const std::vector<NamedType>& values) {
+Json named_types_json(const std::vector<NamedType>& values) {
   Json list = Json::array();
   for (const NamedType& v : values) list.push_back({{"name", v.name}, {"type", graph::print_type(v.type)}});
   return list;
@@ -209,8 +209,8 @@ Result<NetworkBuild> write_network(OpenedNetwork opened, const std::string& sour
                {"isa", std::string(isa_name(build.opened.network->kernels().isa))},
                {"precision", std::string(precision_name(build.opened.network->precision()))},
                {"source", {{"file", source}}},
-               {"inputs", types_json(build.opened.inputs)},
-               {"outputs", types_json(build.opened.outputs)},
+               {"inputs", named_types_json(build.opened.inputs)},
+               {"outputs", named_types_json(build.opened.outputs)},
                {"nodes", {{"imported", build.opened.nodes_imported}, {"optimised", build.opened.nodes_optimised}}},
                {"passes", passes_info(summarize_passes(build.opened.passes))},
                {"aliases", constants.aliases()}};

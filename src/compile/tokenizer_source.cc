@@ -17,14 +17,14 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr size_t kMaxFileBytes = size_t{256} << 20;  // the largest vocabularies have some 35 MB
+constexpr size_t kMostVocabularyBytes = size_t{256} << 20;  // the largest vocabularies have some 35 MB
 
 // The file's content; empty when the directory has none of that name.
 Result<std::string> read_optional(const std::string& directory, std::string_view name) {
   const std::string path = (fs::path(directory) / name).string();
   std::error_code e;
   if (!fs::is_regular_file(path, e)) return std::string();
-  return read_file(path, kMaxFileBytes);
+  return read_file(path, kMostVocabularyBytes);
 }
 
 Result<token::HuggingFaceFiles> read_small_files(const std::string& directory) {
@@ -69,7 +69,7 @@ Result<token::TokenizerSpec> from_directory(const std::string& directory, const 
     if (!model.empty()) return from_sentencepiece(model, directory).with(name);
   }
   if (const std::string ranks = find_ending(directory, ".tiktoken"); !ranks.empty()) {
-    NEREID_TRY(const std::string text, read_file(ranks, kMaxFileBytes));
+    NEREID_TRY(const std::string text, read_file(ranks, kMostVocabularyBytes));
     NEREID_TRY(token::TokenizerSpec spec, token::spec_from_tiktoken(text, tiktoken).with(ranks));
     NEREID_TRY(const token::HuggingFaceFiles files, read_small_files(directory));
     NEREID_RETURN_IF_ERROR(token::apply_huggingface_config(files, spec));

@@ -6,6 +6,7 @@
 
 #include "passes/edit.h"
 #include "passes/elementwise.h"
+#include "passes/layer_inputs.h"
 #include "passes/pass_list.h"
 
 namespace nereid::passes {
@@ -14,8 +15,6 @@ namespace {
 using graph::Node;
 using graph::NodeId;
 using graph::ValueId;
-
-enum : size_t { kX, kW, kBias, kResidual };
 
 bool is_layer(const Node* node) {
   if (node == nullptr) return false;

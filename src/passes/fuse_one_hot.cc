@@ -3,6 +3,7 @@
 // act(w + bias). What is outside 0 .. n - 1 has no one in its row: a last row act(bias) stands for it.
 #include "ops/epilogue.h"
 #include "passes/edit.h"
+#include "passes/layer_inputs.h"
 #include "passes/pass_list.h"
 
 namespace nereid::passes {
@@ -11,8 +12,6 @@ namespace {
 using graph::Node;
 using graph::NodeId;
 using graph::ValueId;
-
-enum : size_t { kX, kW, kBias, kResidual };
 
 constexpr int64_t kMostElements = int64_t{1} << 24;  // of the table
 

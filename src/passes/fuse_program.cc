@@ -16,7 +16,7 @@ using graph::Node;
 using graph::NodeId;
 using graph::ValueId;
 
-constexpr size_t kMostValues = 64;  // inputs and steps of one program
+constexpr size_t kMostProgramValues = 64;  // inputs and steps of one program
 constexpr size_t kMostInputs = 16;
 constexpr int kMostDims = 6;
 
@@ -134,7 +134,7 @@ class Programs {
     const std::vector<ValueId> inputs = inputs_of(group);
     if (inputs.size() > kMostInputs) return false;
     const auto steps = write(group, inputs);
-    return steps && inputs.size() + steps->size() <= kMostValues;
+    return steps && inputs.size() + steps->size() <= kMostProgramValues;
   }
 
   std::optional<std::vector<std::string>> write(const std::set<NodeId>& group,

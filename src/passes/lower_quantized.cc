@@ -9,6 +9,7 @@
 
 #include "ops/quantized_layer.h"
 #include "passes/elementwise.h"
+#include "passes/layer_inputs.h"
 #include "passes/pass_list.h"
 #include "passes/quantized.h"
 
@@ -20,9 +21,7 @@ using graph::NodeId;
 using graph::ValueId;
 using namespace ops;  // the names of the inputs
 
-enum : size_t { kX, kW, kBias, kResidual };
-
-bool is_layer(const Node* node) {
+bool multiplies_codes(const Node* node) {
   return node != nullptr && (node->op->name == "dense" || node->op->name == "conv_last");
 }
 
@@ -124,14 +123,14 @@ ValueId zero_of(Edit& edit, const Codes& codes) {
 }
 
 // Whether another layer that comes later than `id` will take the sum of its quantised result and others in.
-bool later_layer(const Edit& edit, ValueId r, NodeId id) {
+bool later_quantized_layer(const Edit& edit, ValueId r, NodeId id) {
   const auto codes = dequantised(edit, r);
   if (!codes || !edit.single_use(r) || !edit.single_use(codes->codes)) return false;
   const Node* quantiser = edit.made_by(codes->codes, "quantize_linear");
   if (quantiser == nullptr || !edit.single_use(quantiser->inputs[0])) return false;
   const ValueId y = quantiser->inputs[0];
   const Node* layer = edit.maker(y);
-  return is_layer(layer) && !layer->inputs[kResidual].valid() && dequantised(edit, layer->inputs[kX]) &&
+  return multiplies_codes(layer) && !layer->inputs[kResidual].valid() && dequantised(edit, layer->inputs[kX]) &&
          dequantised(edit, layer->inputs[kW]) &&
          edit.graph().position_of(edit.value(y).producer) > edit.graph().position_of(id);
 }
@@ -149,8 +148,8 @@ void take_sum(Edit& edit, NodeId id, Lowered& layer) {
   const Node& sum = g.node(sum_id);
   if (sum.op->name != "add") return;
   const ValueId r = sum.inputs[sum.inputs[0] == back.outputs[0] ? 1 : 0], y = sum.outputs[0];
-  if (r == back.outputs[0] || edit.type(r).dtype != DType::f32 || later_layer(edit, r, id) || !edit.is_ranked(r) ||
-      !edit.is_ranked(y) || !same_shape(edit.type(r).shape, edit.type(y).shape) ||
+  if (r == back.outputs[0] || edit.type(r).dtype != DType::f32 || later_quantized_layer(edit, r, id) ||
+      !edit.is_ranked(r) || !edit.is_ranked(y) || !same_shape(edit.type(r).shape, edit.type(y).shape) ||
       !same_shape(edit.type(layer.result).shape, edit.type(y).shape))
     return;
   take_residual(edit, layer, r);
@@ -279,7 +278,7 @@ Status lower_quantized(graph::Graph& g, PassContext& context) {
     if (g.node(id).op == nullptr || g.node(id).outputs.empty()) continue;
     const std::string_view op = g.node(id).op->name;
     const bool pool = op == "pool_last" || op == "global_pool_last";
-    const bool layer = is_layer(&g.node(id)) && dequantised(edit, g.node(id).inputs[kX]).has_value();
+    const bool layer = multiplies_codes(&g.node(id)) && dequantised(edit, g.node(id).inputs[kX]).has_value();
     if (!pool && !layer) continue;
     std::string where = edit.where(id);
     const auto now = layer ? lower(edit, id) : mean_of_codes(edit, id);

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "passes/edit.h"
+#include "passes/layer_inputs.h"
 
 namespace nereid::passes {
 namespace {
@@ -14,7 +15,6 @@ using graph::NodeId;
 using graph::ValueId;
 
 constexpr double kWeightSteps = 127, kActivationSteps = 255;
-enum : size_t { kX, kW, kBias };
 
 // Along which the weights' scales differ: the output channels.
 int64_t channel_axis(const Node& layer) {

@@ -11,7 +11,7 @@ namespace {
 using graph::Node;
 using graph::ValueId;
 
-constexpr int64_t kMostValues = 64;
+constexpr int64_t kMostKnownValues = 64;
 
 // Elements start, start + step, ... before end of a list.
 std::optional<std::vector<Dim>> cut(const std::vector<Dim>& list, int64_t start, int64_t end, int64_t step) {
@@ -81,7 +81,7 @@ std::optional<std::vector<Dim>> Symbolic::compute(const Node& node, size_t outpu
   const ops::TensorType& type = edit_.type(node.outputs[output]);
   const std::string_view op = node.op->name;
   if (!type.is_tensor() || !(is_integer(type.dtype) || type.dtype == DType::boolean) ||
-      type.shape.elements().value_or(kMostValues + 1) > kMostValues)
+      type.shape.elements().value_or(kMostKnownValues + 1) > kMostKnownValues)
     return std::nullopt;
   const auto list = [&](size_t i) { return i < node.inputs.size() ? values(node.inputs[i]) : nullptr; };
   if (op == "shape") {

@@ -6,7 +6,7 @@
 namespace nereid::import::onnx {
 namespace {
 
-constexpr int kMostDepth = 64;
+constexpr int kMostRegionDepth = 64;
 
 // What the file declares of a formal input adds its rank; its sizes may change from turn to turn.
 ops::TensorType refine(ops::TensorType given, const ::onnx::ValueInfoProto& declared) {
@@ -32,7 +32,7 @@ Result<std::pair<size_t, size_t>> NodeView::region_arity(std::string_view attr) 
 
 Result<std::vector<std::shared_ptr<const graph::Graph>>> NodeView::regions(const std::vector<RegionRequest>& requests,
                                                                            std::vector<ValueId>& captures) {
-  if (frame_.depth >= kMostDepth) return invalid_argument("its graphs lie more than {} deep in each other", kMostDepth);
+  if (frame_.depth >= kMostRegionDepth) return invalid_argument("its graphs lie more than {} deep in each other", kMostRegionDepth);
   std::vector<const ::onnx::GraphProto*> protos;
   std::set<std::string> outside;
   for (const RegionRequest& r : requests) {

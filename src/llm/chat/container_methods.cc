@@ -133,16 +133,18 @@ MethodResult get(Interpreter&, const Value& self, const Args& args) {
   return args.has(1) ? args[1] : Value::none();
 }
 
-enum class Part { kKeys, kValues, kItems };
+enum class DictPart { kKeys, kValues, kItems };
 
-template <Part part>
+template <DictPart part>
 MethodResult dict_view(Interpreter& in, const Value& self, const Args&) {
   static constexpr std::string_view kLabels[] = {"dict_keys", "dict_values", "dict_items"};
   Items out;
   out.reserve(self.as_dict().entries.size());
   in.heap().work(self.as_dict().entries.size() / 8);
   for (const Dict::Entry& e : self.as_dict().entries) {
-    out.push_back(part == Part::kKeys ? e.key : part == Part::kValues ? e.value : in.heap().tuple({e.key, e.value}));
+    out.push_back(part == DictPart::kKeys     ? e.key
+                  : part == DictPart::kValues ? e.value
+                                              : in.heap().tuple({e.key, e.value}));
   }
   return in.heap().sequence(Kind::kView, std::move(out), kLabels[static_cast<size_t>(part)]);
 }
@@ -195,12 +197,12 @@ constexpr FunctionRow kDictMethods[] = {
     {"clear", {}, 0, false, clear_dict},
     {"copy", {}, 0, false, copy_dict},
     {"get", {"key", "default"}, 1, false, get},
-    {"items", {}, 0, false, dict_view<Part::kItems>},
-    {"keys", {}, 0, false, dict_view<Part::kKeys>},
+    {"items", {}, 0, false, dict_view<DictPart::kItems>},
+    {"keys", {}, 0, false, dict_view<DictPart::kKeys>},
     {"pop", {"key", "default"}, 1, false, pop_key},
     {"setdefault", {"key", "default"}, 1, false, setdefault},
     {"update", {}, 0, true, update},
-    {"values", {}, 0, false, dict_view<Part::kValues>},
+    {"values", {}, 0, false, dict_view<DictPart::kValues>},
 };
 
 MethodResult cycle(Interpreter&, const Value& self, const Args& args) {

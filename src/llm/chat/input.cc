@@ -8,7 +8,7 @@
 namespace nereid::chat {
 namespace {
 
-constexpr int kMaxDepth = 128;
+constexpr int kMaxInputDepth = 128;
 
 // Where the text nests too deep; the parser itself would go as deep as memory lasts.
 bool is_too_deep(std::string_view text) {
@@ -22,7 +22,7 @@ bool is_too_deep(std::string_view text) {
     } else if (c == '"') {
       in_string = true;
     } else if (c == '[' || c == '{') {
-      if (++depth > kMaxDepth) return true;
+      if (++depth > kMaxInputDepth) return true;
     } else if (c == ']' || c == '}') {
       --depth;
     }
@@ -51,7 +51,7 @@ OrderedJson normalize_message(const OrderedJson& message) {
 }  // namespace
 
 Result<OrderedJson> parse_ordered_json(std::string_view text) {
-  if (is_too_deep(text)) return invalid_argument("the JSON is nested more than {} deep.", kMaxDepth);
+  if (is_too_deep(text)) return invalid_argument("the JSON is nested more than {} deep.", kMaxInputDepth);
   OrderedJson json = OrderedJson::parse(text, nullptr, false);
   if (!json.is_discarded()) return json;
   return invalid_argument("the text ({} bytes) is no JSON.", text.size());

@@ -11,8 +11,6 @@
 namespace nereid::chat {
 namespace {
 
-constexpr int kMaxDepth = 200;
-
 void write_unicode_escape(TextBuilder& out, int32_t c) {
   if (c >= 0x10000) {
     const int32_t rest = c - 0x10000;

@@ -8,9 +8,6 @@
 namespace nereid::chat {
 namespace {
 
-// Deep enough for any data, and well within the stack.
-constexpr int kMaxDepth = 200;
-
 bool is_equal_number(const Value& a, const Value& b) {
   if (a.is_integral() && b.is_integral()) return a.as_int() == b.as_int();
   return a.as_double() == b.as_double();

@@ -85,7 +85,7 @@ MethodResult found(Interpreter&, const Value& self, const Args& args) {
   return Value::integer(-1);
 }
 
-MethodResult count(Interpreter&, const Value& self, const Args& args) {
+MethodResult count_text(Interpreter&, const Value& self, const Args& args) {
   NEREID_TRY(const std::string_view wanted, args.text(0, {}));
   NEREID_TRY(const Part part, part_of(self.as_text(), args, 1));
   if (wanted.empty()) return Value::integer(static_cast<int64_t>(count_code_points(part.text)) + 1);
@@ -274,7 +274,7 @@ constexpr FunctionRow kStringMethods[] = {
     {"capitalize", {}, 0, false, changed<to_capitalized>},
     {"casefold", {}, 0, false, changed<to_lower>},
     {"center", {"width", "fillchar"}, 1, false, padded<2>},
-    {"count", {"sub", "start", "end"}, 1, false, count},
+    {"count", {"sub", "start", "end"}, 1, false, count_text},
     {"endswith", {"suffix", "start", "end"}, 1, false, affix<ends>},
     {"find", {"sub", "start", "end"}, 1, false, found<false, false>},
     {"format", {}, 0, true, format},

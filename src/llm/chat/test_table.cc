@@ -53,7 +53,7 @@ TestResult sameas(Interpreter&, const Value& self, const Args& args) {
 
 // Whether text has letters of the case and none of the other.
 template <bool (*wanted)(int32_t), bool (*other)(int32_t)>
-TestResult has_case(Interpreter& in, const Value& self, const Args&) {
+TestResult is_in_case(Interpreter& in, const Value& self, const Args&) {
   const Value text = to_str(in.heap(), self);
   bool found = false;
   for (size_t i = 0; i < text.as_text().size();) {
@@ -103,7 +103,7 @@ constexpr FunctionRow kTests[] = {
     {"iterable", {}, 0, false, simple<is_iterable>},
     {"le", {"other"}, 1, false, comparison<'<', '='>},
     {"lessthan", {"other"}, 1, false, comparison<'<'>},
-    {"lower", {}, 0, false, has_case<is_lower, is_upper>},
+    {"lower", {}, 0, false, is_in_case<is_lower, is_upper>},
     {"lt", {"other"}, 1, false, comparison<'<'>},
     {"mapping", {}, 0, false, simple<[](const Value& v) { return v.is_dict(); }>},
     {"ne", {"other"}, 1, false, comparison<'!', '='>},
@@ -120,7 +120,7 @@ constexpr FunctionRow kTests[] = {
     {"test", {}, 0, false, names_test},
     {"true", {}, 0, false, simple<[](const Value& v) { return v.is(Kind::kBool) && v.as_bool(); }>},
     {"undefined", {}, 0, false, simple<[](const Value& v) { return v.is_undefined(); }>},
-    {"upper", {}, 0, false, has_case<is_upper, is_lower>},
+    {"upper", {}, 0, false, is_in_case<is_upper, is_lower>},
 };
 
 }  // namespace

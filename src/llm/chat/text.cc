@@ -12,8 +12,6 @@
 namespace nereid::chat {
 namespace {
 
-constexpr int kMaxDepth = 200;
-
 void write_escape(TextBuilder& out, int32_t c) {
   if (c < 0x100) {
     out.add(fmt::format("\\x{:02x}", c));

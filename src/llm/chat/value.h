@@ -14,6 +14,9 @@
 
 namespace nereid::chat {
 
+// Of values in each other: deep enough for any data, and well within the stack.
+inline constexpr int kMaxDepth = 200;
+
 class Interpreter;
 struct Dict;
 struct FunctionRow;

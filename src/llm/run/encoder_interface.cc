@@ -22,18 +22,18 @@ Status check_input(const Graph& g, std::string_view name, const char* symbol) {
 }
 
 // Arguments that index something, and the inputs that they may be: what Encoder fills and checks.
-struct IndexArgument {
+struct EncoderIndex {
   std::string_view op;
   size_t argument;
   std::array<std::string_view, 3> inputs;
 };
-constexpr IndexArgument kIndices[] = {{"embedding", 0, {"tokens", "positions", "types"}},
+constexpr EncoderIndex kEncoderIndices[] = {{"embedding", 0, {"tokens", "positions", "types"}},
                                       {"select_rows", 1, {"output_rows"}},
                                       {"attention_packed", 3, {"starts"}},
                                       {"rope", 1, {"positions"}}};
 
 Status check_indices(const Graph& g, const graph::Node& node) {
-  for (const IndexArgument& index : kIndices) {
+  for (const EncoderIndex& index : kEncoderIndices) {
     if (node.op->name != index.op) continue;
     const std::string& name = g.value(node.inputs[index.argument]).name;
     if (name.empty() || std::ranges::find(index.inputs, name) == index.inputs.end())

@@ -2,12 +2,11 @@
 // Logit bias, and the bans that are a bias of -inf: tokens that are not allowed, end tokens, bad tokens and words.
 #include <limits>
 
+#include "llm/sample/logits.h"
 #include "llm/sample/steps.h"
 
 namespace nereid::sample {
 namespace {
-
-constexpr float kNegativeInfinity = -std::numeric_limits<float>::infinity();
 
 // Bits 0..31 as 32 lanes of all ones or none: a select without branches.
 void apply_word(uint32_t bits, float* logits) {

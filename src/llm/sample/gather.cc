@@ -3,13 +3,12 @@
 #include <algorithm>
 #include <limits>
 
+#include "llm/sample/logits.h"
 #include "llm/sample/portable_math.h"
 #include "llm/sample/steps.h"
 
 namespace nereid::sample {
 namespace {
-
-constexpr float kNegativeInfinity = -std::numeric_limits<float>::infinity();
 
 // Top-p keeps no token outside the best ones that together reach p of everything: ever wider bands below the best logit
 // are tried until one holds so much. What min-p would drop is not gathered either: it bounds logits, in whatever order.

@@ -11,7 +11,6 @@
 namespace nereid::sample {
 namespace {
 
-constexpr float kNegativeInfinity = -std::numeric_limits<float>::infinity();
 constexpr size_t kLanes = 16;       // floats a round of max_of
 constexpr size_t kBlock = 1024;     // argmax looks for the place only in the first block that has the maximum
 constexpr size_t kSmallBlock = 64;  // selection: one maximum each

@@ -6,10 +6,14 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <span>
 #include <vector>
 
 namespace nereid::sample {
+
+// The logit of a token that may not come.
+inline constexpr float kNegativeInfinity = -std::numeric_limits<float>::infinity();
 
 struct Candidate {
   int32_t token;

@@ -17,12 +17,12 @@ namespace {
 
 // The first place at which the running sum of the weights passes the target; whole blocks are passed at once.
 size_t place_of(std::span<const float> weights, double target) {
-  constexpr size_t kBlock = 256;
+  constexpr size_t kSumBlock = 256;
   size_t last = 0;  // the last place with a weight, should rounding carry the target past the end
-  for (size_t at = 0; at < weights.size(); at += kBlock) {
-    const auto block = weights.subspan(at, std::min(kBlock, weights.size() - at));
+  for (size_t at = 0; at < weights.size(); at += kSumBlock) {
+    const auto block = weights.subspan(at, std::min(kSumBlock, weights.size() - at));
     const double sum = sum_of(block);
-    const bool is_last = at + kBlock >= weights.size();
+    const bool is_last = at + kSumBlock >= weights.size();
     if (sum <= target && !is_last) {
       target -= sum;
       if (sum > 0) last = at + block.size() - 1;

@@ -17,8 +17,8 @@ using hf::member;
 
 Result<Json> parse_optional(std::string_view text, std::string_view name) {
   if (text.empty()) return Json::object();
-  Json json = Json::parse(text, nullptr, false);
-  if (json.is_discarded()) return invalid_argument("{} is no JSON text", name);
+  Result<Json> json = parse_json(text);
+  if (!json.is_ok()) return invalid_argument("{} is no JSON text: {}", name, json.status().message());
   return json;
 }
 
@@ -158,9 +158,11 @@ Status apply_huggingface_config(const HuggingFaceFiles& files, TokenizerSpec& sp
   read_templates(config, spec);
   if (!files.chat_template.empty()) {
     // A chat_template.json wraps the text; a .jinja file is the text.
-    const Json wrapped =
-        files.chat_template.starts_with('{') ? Json::parse(files.chat_template, nullptr, false) : Json();
-    const std::string inner = hf::string_or(wrapped, "chat_template", "");
+    std::string inner;
+    if (files.chat_template.starts_with('{')) {
+      if (const Result<Json> wrapped = parse_json(files.chat_template); wrapped.is_ok())
+        inner = hf::string_or(*wrapped, "chat_template", "");
+    }
     spec.chat_template = inner.empty() ? files.chat_template : inner;
   }
   collect_end_tokens(spec);

@@ -2,16 +2,16 @@
 // The parts of a tokenizer.json around the model, each read into the spec's own steps.
 #pragma once
 
-#include <nlohmann/json.hpp>
 #include <string>
 #include <string_view>
 
+#include "base/json.h"
 #include "base/status.h"
 #include "llm/token/tokenizer_spec.h"
 
 namespace nereid::token::hf {
 
-using Json = nlohmann::json;
+using nereid::Json;
 
 // Values of an object's members; the fallback where there is none of that type (also if `object` is no object).
 bool bool_or(const Json& object, const char* name, bool fallback);

@@ -198,7 +198,7 @@ struct Row {
   std::string_view regex;
   NativeSplit split;
 };
-constexpr Row kRows[] = {
+constexpr Row kNativeSplits[] = {
     {kGpt2Pattern, split_gpt2},
     {R"('s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S))", split_gpt2},
     {R"('(?:[sdmt]|ll|ve|re)| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+)", split_gpt2},
@@ -212,8 +212,8 @@ constexpr Row kRows[] = {
 }  // namespace
 
 NativeSplit find_native_split(std::string_view regex) {
-  const auto at = std::find_if(std::begin(kRows), std::end(kRows), [&](const Row& r) { return r.regex == regex; });
-  return at == std::end(kRows) ? nullptr : at->split;
+  const auto at = std::find_if(std::begin(kNativeSplits), std::end(kNativeSplits), [&](const Row& r) { return r.regex == regex; });
+  return at == std::end(kNativeSplits) ? nullptr : at->split;
 }
 
 }  // namespace nereid::token

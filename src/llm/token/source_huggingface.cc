@@ -232,8 +232,9 @@ Status read_model(const Json& root, const Json& model, TokenizerSpec& spec) {
 }  // namespace
 
 Result<TokenizerSpec> spec_from_huggingface(const HuggingFaceFiles& files) {
-  const Json root = Json::parse(files.tokenizer_json, nullptr, false);
-  if (root.is_discarded()) return invalid_argument("tokenizer.json is no JSON text");
+  const Result<Json> parsed = parse_json(files.tokenizer_json);
+  if (!parsed.is_ok()) return invalid_argument("tokenizer.json is no JSON text: {}", parsed.status().message());
+  const Json& root = *parsed;
   const Json* model = member(root, "model");
   if (model == nullptr) return invalid_argument("tokenizer.json has no model");
   TokenizerSpec spec;

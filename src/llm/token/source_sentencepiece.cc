@@ -12,7 +12,7 @@
 namespace nereid::token {
 namespace {
 
-using Field = WireReader::Field;
+using WireField = WireReader::Field;
 using Type = WireReader::Type;
 
 struct Trainer {
@@ -27,7 +27,7 @@ struct Trainer {
 template <typename F>
 Status for_each_field(std::string_view message, std::string_view what, const F& f) {
   WireReader reader(message);
-  while (const std::optional<Field> field = reader.next()) NEREID_RETURN_IF_ERROR(f(*field));
+  while (const std::optional<WireField> field = reader.next()) NEREID_RETURN_IF_ERROR(f(*field));
   if (reader.failed()) return invalid_argument("the {} of the SentencePiece model is damaged", what);
   return Status::ok();
 }
@@ -36,7 +36,7 @@ Status read_piece(std::string_view message, TokenizerSpec& spec) {
   std::string_view text;
   float score = 0;
   TokenType type = TokenType::kNormal;
-  NEREID_RETURN_IF_ERROR(for_each_field(message, "list of pieces", [&](const Field& f) -> Status {
+  NEREID_RETURN_IF_ERROR(for_each_field(message, "list of pieces", [&](const WireField& f) -> Status {
     if (f.number == 1 && f.type == Type::kBytes) text = f.bytes;
     if (f.number == 2 && f.type == Type::kFixed32) score = f.as_float();
     if (f.number == 3 && f.type == Type::kVarint) {
@@ -58,7 +58,7 @@ Status read_piece(std::string_view message, TokenizerSpec& spec) {
 }
 
 Status read_trainer(std::string_view message, Trainer& trainer) {
-  return for_each_field(message, "training parameters", [&](const Field& f) {
+  return for_each_field(message, "training parameters", [&](const WireField& f) {
     if (f.number == 44 && f.type == Type::kBytes) trainer.unknown_surface = f.bytes;
     if (f.type != Type::kVarint) return Status::ok();
     const auto id = static_cast<int32_t>(static_cast<int64_t>(f.value));
@@ -74,7 +74,7 @@ Status read_trainer(std::string_view message, Trainer& trainer) {
 }
 
 Status read_normalizer(std::string_view message, NormalizerStep& step) {
-  return for_each_field(message, "normaliser", [&](const Field& f) {
+  return for_each_field(message, "normaliser", [&](const WireField& f) {
     if (f.number == 2 && f.type == Type::kBytes) step.charsmap = f.bytes;
     if (f.type != Type::kVarint) return Status::ok();
     if (f.number == 3) step.prepend_space = f.value != 0;
@@ -113,7 +113,7 @@ Result<TokenizerSpec> spec_from_sentencepiece(std::string_view bytes) {
   NormalizerStep step;
   step.kind = NormalizerKind::kSentencePiece;
   step.prepend_space = step.collapse_spaces = step.escape_spaces = true;
-  NEREID_RETURN_IF_ERROR(for_each_field(bytes, "list of fields", [&](const Field& f) -> Status {
+  NEREID_RETURN_IF_ERROR(for_each_field(bytes, "list of fields", [&](const WireField& f) -> Status {
     if (f.type != Type::kBytes) return Status::ok();
     if (f.number == 1) return read_piece(f.bytes, spec);
     if (f.number == 2) return read_trainer(f.bytes, trainer);

@@ -2,16 +2,14 @@
 // A TokenizerSpec as Metadata and back: long lists as blobs of little-endian numbers, the steps as one JSON text.
 #include <bit>
 #include <cstring>
-#include <nlohmann/json.hpp>
 
+#include "base/json.h"
 #include "llm/token/tokenizer_spec.h"
 
 namespace nereid::token {
 namespace {
 
 static_assert(std::endian::native == std::endian::little, "the blobs are copied as they stand in memory");
-
-using Json = nlohmann::json;
 
 constexpr int64_t kVersion = 1;
 constexpr std::string_view kVersionKey = "nereid.tokenizer.version";
@@ -303,8 +301,7 @@ Result<TokenizerSpec> TokenizerSpec::from_metadata(const Metadata& m) {
   }
   TokenizerSpec spec;
   NEREID_TRY(const std::string_view text, m.get_string(kStepsKey));
-  const Json steps = Json::parse(text, nullptr, false);
-  if (steps.is_discarded()) return invalid_argument("{} is no JSON text", kStepsKey);
+  NEREID_TRY(const Json steps, parse_json(text).with(kStepsKey));
   NEREID_RETURN_IF_ERROR(from_json(steps, spec));
   NEREID_RETURN_IF_ERROR(list_from_json(steps, "normalizer", spec.normalizer));
   NEREID_RETURN_IF_ERROR(list_from_json(steps, "pre_tokenizer", spec.pre_tokenizer));

@@ -14,7 +14,7 @@ namespace nereid::runtime {
 namespace {
 
 // Of a tensor whose sizes are known, without a list of them. Not of strings.
-int64_t bytes_of(const ops::TensorType& type) {
+int64_t known_bytes(const ops::TensorType& type) {
   int64_t elements = 1;
   for (const Dim& d : type.shape.dims()) elements *= d.size();
   return dtype_bytes(type.dtype, elements).value_or(0);
@@ -92,7 +92,7 @@ std::byte* GraphRunner::place_for(const Plan::Output& output) const {
       const NetValue& v = value(in);
       if (v.kind != NetValue::Kind::kTensor || v.type.dtype == DType::string) continue;
       const auto* first = static_cast<const std::byte*>(v.data);
-      if (first < memory.data() + output.bytes && memory.data() < first + bytes_of(v.type)) return output.home;
+      if (first < memory.data() + output.bytes && memory.data() < first + known_bytes(v.type)) return output.home;
     }
     return memory.data();
   }
@@ -119,7 +119,7 @@ Status GraphRunner::deliver_outputs() {
     if (v.kind == NetValue::Kind::kDatum || v.kind == NetValue::Kind::kNone || v.type.dtype == DType::string)
       return unsupported("the output '{}' is {}, which cannot be written into a buffer", declared.name,
                          v.type.to_string());
-    const int64_t bytes = bytes_of(v.type);
+    const int64_t bytes = known_bytes(v.type);
     if (bytes > static_cast<int64_t>(bound_[i].size()))
       return invalid_argument("the output '{}' is {}, which takes {} bytes; the buffer that is bound to it has {}",
                               declared.name, v.type.to_string(), bytes, bound_[i].size());

@@ -6,7 +6,7 @@
 namespace nereid::import::onnx {
 namespace {
 
-enum : size_t { kA, kB, kScales, kZeros, kGroups, kBias };
+enum : size_t { kA, kB, kBlockScales, kBlockZeros, kGroups, kAddend };
 
 struct Blocks {
   int64_t n = 0, k = 0, block = 0, bits = 0;
@@ -38,9 +38,9 @@ Result<ValueId> weights(NodeContext& node, const Blocks& b) {
   NEREID_TRY(ops::Tensor codes, unpack_codes(node, node.input(kB), b.bits, {b.n, blocks, b.block}, "B"));
   codes.sizes = {b.n, blocks * b.block};
   const DType code = codes.dtype;
-  NEREID_TRY(const ValueId scales, a_block(node, node.input(kScales), b));
+  NEREID_TRY(const ValueId scales, a_block(node, node.input(kBlockScales), b));
   const ops::Attrs by_block = {{"axis", int64_t{1}}, {"block_size", b.block}};
-  const ValueId zeros = node.input(kZeros);
+  const ValueId zeros = node.input(kBlockZeros);
   const bool packed_zeros = zeros.valid() && node.type(zeros).dtype == DType::u8;
   ValueId w;
   if (!zeros.valid() || packed_zeros) {
@@ -72,9 +72,9 @@ Status import_matmul_n_bits(NodeContext& node) {
   NEREID_TRY(const Blocks b, read_blocks(node));
   NEREID_TRY(const ValueId w, weights(node, b));
   NEREID_TRY(const ValueId columns, node.emit("transpose", {w}, {{"permutation", std::vector<int64_t>{1, 0}}}));
-  if (!node.has_input(kBias)) return node.lower("matmul", {node.input(kA), columns});
+  if (!node.has_input(kAddend)) return node.lower("matmul", {node.input(kA), columns});
   NEREID_TRY(const ValueId y, node.emit("matmul", {node.input(kA), columns}));
-  return node.lower("add", {y, node.input(kBias)});
+  return node.lower("add", {y, node.input(kAddend)});
 }
 
 }  // namespace nereid::import::onnx

@@ -7,7 +7,7 @@
 namespace nereid::import::onnx {
 namespace {
 
-enum : size_t { kX, kWeight, kBias, kXScale, kWeightScale, kMask, kXZero, kWeightZero, kPast };
+enum : size_t { kX, kWeight, kQkvBias, kXScale, kWeightScale, kMask, kXZero, kWeightZero, kPast };
 
 struct Past {
   ValueId key, value;  // absent without a past
@@ -39,7 +39,7 @@ Status import_qattention(NodeContext& node) {
 
   NEREID_TRY(const ValueId x,
              scaled_product(node, {node.input(kX), node.input(kWeight), node.input(kXZero), node.input(kWeightZero)},
-                            node.input(kXScale), node.input(kWeightScale), node.input(kBias)));
+                            node.input(kXScale), node.input(kWeightScale), node.input(kQkvBias)));
   const ops::TensorType type = node.type(x);
   if (type.shape.rank() != 3 || !type.shape[2].is_static() || type.shape[2].size() % 3 != 0)
     return unsupported("projections to {}", type.to_string());

@@ -55,7 +55,7 @@ void read_content(Fields& in, bool may_lack, Message* message) {
     in.fail_type("content", "a string or an array of parts", *content);
 }
 
-ToolCall read_function(Fields& in) {
+ToolCall read_call(Fields& in) {
   ToolCall call;
   call.name = in.required_text("name").value_or("");
   const Json* arguments = in.any("arguments");
@@ -77,14 +77,14 @@ void read_calls(Fields& in, Message* message) {
       const Json* function = one.object("function");
       if (!function) return;
       Fields inner(*function, in.error(), one.path("function"));
-      ToolCall call = read_function(inner);
+      ToolCall call = read_call(inner);
       call.id = one.text("id").value_or("");
       message->tool_calls.push_back(std::move(call));
     }
   }
   if (const Json* call = in.object("function_call")) {  // before there were tools
     Fields inner(*call, in.error(), in.path("function_call"));
-    message->tool_calls.push_back(read_function(inner));
+    message->tool_calls.push_back(read_call(inner));
   }
 }
 

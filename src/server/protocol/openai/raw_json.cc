@@ -69,8 +69,8 @@ class Cursor {
 
 bool is_key(std::string_view raw, std::string_view key) {
   if (raw.size() >= 2 && raw.find('\\') == std::string_view::npos) return raw.substr(1, raw.size() - 2) == key;
-  const Json parsed = Json::parse(raw, nullptr, false);
-  return parsed.is_string() && parsed.get_ref<const std::string&>() == key;
+  const Result<Json> parsed = parse_json(raw);
+  return parsed.is_ok() && parsed->is_string() && parsed->get_ref<const std::string&>() == key;
 }
 
 std::string_view member(std::string_view object, std::string_view key) {

@@ -37,9 +37,9 @@ std::string text_of(Fields& in, std::string_view name) {
 void read_item(Fields& in, std::vector<Message>* messages) {
   const std::string type = in.text("type").value_or("message");
   if (type == "message") {
-    static constexpr std::string_view kRoles[] = {"user", "assistant", "system", "developer"};
+    static constexpr std::string_view kItemRoles[] = {"user", "assistant", "system", "developer"};
     in.require("role");
-    std::string role = in.word("role", kRoles).value_or("user");
+    std::string role = in.word("role", kItemRoles).value_or("user");
     if (role == "developer") role = "system";
     messages->push_back({.role = std::move(role), .content = text_of(in, "content")});
   } else if (type == "function_call") {
@@ -110,7 +110,7 @@ void read_tools(Fields& fields, std::string_view body, ToolSet* set) {
   }
 }
 
-void read_choice(Fields& fields, ToolSet* set) {
+void read_tool_choice(Fields& fields, ToolSet* set) {
   set->choice = set->tools.empty() ? ToolChoice::kNone : ToolChoice::kAuto;
   const Json* choice = fields.any("tool_choice");
   if (!choice || set->tools.empty()) return;
@@ -178,7 +178,7 @@ ResponseRequest read_response(const Json& body, const BodyReader& reader, FirstE
     chat.messages.push_back({.role = "system", .content = *instructions});
   read_input(fields, &chat.messages);
   read_tools(fields, reader.body, &chat.tools);
-  read_choice(fields, &chat.tools);
+  read_tool_choice(fields, &chat.tools);
   chat.tools.parallel = fields.boolean("parallel_tool_calls").value_or(true);
   read_format(fields, reader.body, &chat.common);
   const std::optional<int64_t> most = fields.integer("max_output_tokens", 1, INT32_MAX);

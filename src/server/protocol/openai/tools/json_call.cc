@@ -14,8 +14,8 @@ bool is_space(char c) {
 
 // Models write line ends into strings as they are.
 std::string unescape(const std::string& quoted) {
-  const Json json = Json::parse(quoted, nullptr, false);
-  return json.is_string() ? json.get<std::string>() : quoted.substr(1, quoted.size() - 2);
+  const Result<Json> json = parse_json(quoted);
+  return json.is_ok() && json->is_string() ? json->get<std::string>() : quoted.substr(1, quoted.size() - 2);
 }
 
 }  // namespace

@@ -130,8 +130,7 @@ class Reader {
     if (found == "True" || found == "true") return *out += "true", true;
     if (found == "False" || found == "false") return *out += "false", true;
     if (found == "None" || found == "null") return *out += "null", true;
-    const Json number = Json::parse(found, nullptr, false);
-    if (!number.is_number()) return false;
+    if (const Result<Json> number = parse_json(found); !number.is_ok() || !number->is_number()) return false;
     *out += found;
     return true;
   }
