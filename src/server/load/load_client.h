@@ -19,7 +19,7 @@ struct LoadTarget {
   int port = 80;     // 0: a Unix socket
   std::string base;  // what the URL has behind the host, without a '/' at the end and without /v1
 };
-// "http://host:port/base" or "unix:PATH". kUnsupported: https.
+// "http://host:port/base", "grpc://host:port" or "unix:PATH". kUnsupported: https.
 Result<LoadTarget> parse_target(std::string_view url);
 
 struct LoadOptions {

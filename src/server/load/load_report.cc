@@ -57,6 +57,23 @@ std::string load_table(const LoadReport& report) {
          "\nTimes in milliseconds: TTFT to the first text, ITL from one piece of text to the next, E2E to the end.\n";
 }
 
+std::string infer_table(const LoadReport& report) {
+  constexpr auto kRight = Table::Align::right;
+  std::vector<Table::Column> columns = {{"load"}};
+  for (const char* name : {"requests", "failed", "infer/s", "p50", "p90", "p95", "p99", "max"})
+    columns.push_back({name, kRight});
+  Table table(std::move(columns));
+  for (const LoadRun& run : report.runs) {
+    const LoadSummary& s = run.summary;
+    std::vector<std::string> cells = {s.mode, fmt::format("{}", s.requests), fmt::format("{}", s.failed),
+                                      fmt::format("{:.1f}", s.requests_per_second)};
+    for (const double ms : {s.e2e_ms.p50, s.e2e_ms.p90, s.e2e_ms.p95, s.e2e_ms.p99, s.e2e_ms.max})
+      cells.push_back(fmt::format("{:.3f}", ms));
+    table.add_row(std::move(cells));
+  }
+  return table.markdown() + "\nTimes in milliseconds, from the request to the end of its answer.\n";
+}
+
 Json load_json(const LoadReport& report) {
   Json results = Json::array();
   for (const LoadRun& run : report.runs) {

@@ -17,6 +17,8 @@ struct LoadReport {
 };
 
 std::string load_table(const LoadReport& report);
+// Of inferences, which have neither tokens nor pieces.
+std::string infer_table(const LoadReport& report);
 Json load_json(const LoadReport& report);
 // A line a request; times in milliseconds.
 std::string load_csv(const LoadReport& report);

@@ -26,12 +26,13 @@ constexpr size_t kMaxBody = 16 << 20;
 }  // namespace
 
 Result<LoadTarget> parse_target(std::string_view url) {
-  constexpr std::string_view kHttp = "http://", kUnix = "unix:";
+  constexpr std::string_view kHttp = "http://", kGrpc = "grpc://", kUnix = "unix:";
   if (url.starts_with(kUnix)) return LoadTarget{.host = std::string(url.substr(kUnix.size())), .port = 0, .base = ""};
   if (url.starts_with("https://"))
     return unsupported("the load generator speaks http:// and unix: alone; measure {} behind a plain port", url);
-  if (!url.starts_with(kHttp)) return invalid_argument("'{}' is no URL; write http://HOST:PORT or unix:PATH", url);
-  url.remove_prefix(kHttp.size());
+  if (!url.starts_with(kHttp) && !url.starts_with(kGrpc))
+    return invalid_argument("'{}' is no URL; write http://HOST:PORT, grpc://HOST:PORT or unix:PATH", url);
+  url.remove_prefix(kHttp.size());  // as long as the other
   const size_t slash = std::min(url.find('/'), url.size());
   std::string_view authority = url.substr(0, slash), base = url.substr(slash);
   while (base.ends_with('/')) base.remove_suffix(1);
@@ -52,11 +53,12 @@ Result<LoadTarget> parse_target(std::string_view url) {
 }
 
 std::string request_text(const LoadTarget& target, std::string_view method, std::string_view path,
-                         std::string_view body, std::string_view api_key) {
+                         std::string_view body, std::string_view api_key, const RequestBody& about) {
   std::string text = fmt::format("{} {}{} HTTP/1.1\r\nHost: {}\r\n", method, target.base, path,
                                  target.port == 0 ? "localhost" : fmt::format("{}:{}", target.host, target.port));
   if (!api_key.empty()) text += fmt::format("Authorization: Bearer {}\r\n", api_key);
-  if (!body.empty()) text += fmt::format("Content-Type: application/json\r\nContent-Length: {}\r\n", body.size());
+  text += about.more;
+  if (!body.empty()) text += fmt::format("Content-Type: {}\r\nContent-Length: {}\r\n", about.type, body.size());
   return text.append("\r\n").append(body);
 }
 

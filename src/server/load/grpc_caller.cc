@@ -1,0 +1,252 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "server/load/grpc_caller.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+namespace nereid::server::load {
+namespace {
+
+// RFC 9113, section 6.
+constexpr uint8_t kData = 0, kHeaders = 1, kReset = 3, kSettings = 4, kPing = 6, kGoAway = 7, kWindow = 8,
+                  kContinuation = 9;
+constexpr uint8_t kEndStream = 0x1, kAck = 0x1, kEndHeaders = 0x4, kPadded = 0x8, kPriority = 0x20;
+constexpr uint16_t kHeaderTableSize = 1, kInitialWindow = 4;
+constexpr size_t kFrameHead = 9;
+constexpr size_t kMostPayload = 16'384;  // what every peer takes
+constexpr uint32_t kWidest = 0x7fff'ffff;
+constexpr int64_t kGiveBack = int64_t{1} << 29;
+constexpr size_t kMostIn = size_t{1} << 20;  // of one frame: we say 16 KiB
+
+void append_number(std::string* out, uint64_t value, int bytes) {
+  for (int i = bytes - 1; i >= 0; --i) out->push_back(static_cast<char>(value >> (8 * i)));
+}
+
+uint32_t number_at(std::string_view bytes, size_t at, int count) {
+  uint32_t value = 0;
+  for (int i = 0; i < count; ++i) value = value << 8 | static_cast<unsigned char>(bytes[at + static_cast<size_t>(i)]);
+  return value;
+}
+
+void append_frame(std::string* out, uint8_t type, uint8_t flags, uint32_t stream, std::string_view payload) {
+  append_number(out, payload.size(), 3);
+  out->push_back(static_cast<char>(type));
+  out->push_back(static_cast<char>(flags));
+  append_number(out, stream, 4);
+  out->append(payload);
+}
+
+// RFC 7541, sections 5.1 and 6.2.1: a header whose name is in the static table at `name`, or stands there, and which
+// joins the peer's table.
+void append_header(std::string* out, uint8_t name, std::string_view literal_name, std::string_view value) {
+  const auto append = [out](std::string_view text) {
+    out->push_back(static_cast<char>(text.size()));  // below 127: no further byte, no Huffman code
+    out->append(text);
+  };
+  out->push_back(static_cast<char>(0x40 | name));
+  if (name == 0) append(literal_name);
+  append(value);
+}
+
+// The first call's headers join the server's table; from then on a byte each names them.
+std::string request_headers(std::string_view authority, std::string_view path, bool is_first) {
+  std::string out = "\x83\x86";  // :method POST, :scheme http
+  if (!is_first) return out + "\xc1\xc0\xbf\xbe";
+  append_header(&out, 4, "", path);
+  append_header(&out, 1, "", authority);
+  append_header(&out, 31, "", "application/grpc");
+  append_header(&out, 0, "te", "trailers");
+  return out;
+}
+
+// The value of a header that stands in the block as plain text; "" where it does not.
+std::string_view plain_header(std::string_view block, std::string_view name) {
+  const size_t at = block.find(name);
+  const size_t length_at = at + name.size();
+  if (at == block.npos || length_at >= block.size()) return {};
+  const auto length = static_cast<unsigned char>(block[length_at]);
+  if (length > 126 || length_at + 1 + length > block.size()) return {};  // Huffman's code, or longer than it is worth
+  return block.substr(length_at + 1, length);
+}
+
+}  // namespace
+
+GrpcCaller::GrpcCaller(std::string_view authority, std::string_view path, std::string_view message)
+    : authority_(authority.substr(0, 120)), path_(path.substr(0, 120)), message_([&] {
+        std::string whole(1, '\0');
+        append_number(&whole, message.size(), 4);
+        return whole.append(message);
+      }()) {
+  control_ = "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
+  std::string settings;
+  append_number(&settings, kHeaderTableSize, 2);
+  append_number(&settings, 0, 4);
+  append_number(&settings, kInitialWindow, 2);
+  append_number(&settings, kWidest, 4);
+  append_frame(&control_, kSettings, 0, 0, settings);
+  std::string window;
+  append_number(&window, kWidest - 65'535, 4);
+  append_frame(&control_, kWindow, 0, 0, window);
+  for (size_t at = 0; at < message_.size(); at += kMostPayload) {
+    const std::string_view payload = std::string_view(message_).substr(at, kMostPayload);
+    append_frame(&data_, kData, at + payload.size() == message_.size() ? kEndStream : 0, 0, payload);
+  }
+  data_sent_ = data_allowed_ = data_.size();
+}
+
+void GrpcCaller::begin() {
+  stream_ += is_first_ ? 1 : 2;
+  append_frame(&control_, kHeaders, kEndHeaders, stream_, request_headers(authority_, path_, is_first_));
+  is_first_ = false;
+  is_done_ = false;
+  error_.clear();
+  prefix_.clear();
+  answer_bytes_ = 0;
+  answer_length_ = -1;
+  stream_window_ = initial_window_;
+  std::string name;
+  append_number(&name, stream_, 4);
+  for (size_t at = 0; at < data_.size(); at += kFrameHead + kMostPayload) data_.replace(at + 5, 4, name);
+  data_sent_ = data_allowed_ = 0;
+  allow();
+  // What is short leaves with its headers.
+  if (data_allowed_ == data_.size() && data_.size() <= kFrameHead + kMostPayload) {
+    control_ += data_;
+    data_sent_ = data_.size();
+  }
+}
+
+// Whole frames, as far as both windows reach.
+void GrpcCaller::allow() {
+  while (data_allowed_ < data_.size()) {
+    const auto payload = static_cast<int64_t>(std::min(kMostPayload, data_.size() - data_allowed_ - kFrameHead));
+    if (payload > connection_window_ || payload > stream_window_) return;
+    connection_window_ -= payload;
+    stream_window_ -= payload;
+    data_allowed_ += kFrameHead + static_cast<size_t>(payload);
+  }
+}
+
+bool GrpcCaller::is_between_frames() const {
+  return data_sent_ == data_.size() || data_sent_ % (kFrameHead + kMostPayload) == 0;
+}
+
+std::string_view GrpcCaller::output() const {
+  if (control_sent_ < control_.size() && is_between_frames()) return std::string_view(control_).substr(control_sent_);
+  return std::string_view(data_).substr(data_sent_, data_allowed_ - data_sent_);
+}
+
+void GrpcCaller::sent(size_t bytes) {
+  if (control_sent_ < control_.size() && is_between_frames()) {
+    control_sent_ += bytes;
+    if (control_sent_ == control_.size()) control_.clear(), control_sent_ = 0;
+  } else {
+    data_sent_ += bytes;
+  }
+}
+
+void GrpcCaller::fail(std::string why, bool breaks) {
+  if (error_.empty()) error_ = std::move(why);
+  is_done_ = true;
+  is_broken_ = is_broken_ || breaks || data_sent_ < data_.size();
+}
+
+void GrpcCaller::feed(std::string_view bytes) {
+  // Long answers come as many frames: what is whole is read where it lies.
+  std::string joined;
+  if (!in_.empty()) {
+    in_ += bytes;
+    joined.swap(in_);
+    bytes = joined;
+  }
+  while (bytes.size() >= kFrameHead && !is_broken_) {
+    const size_t length = number_at(bytes, 0, 3);
+    if (length > kMostIn) return fail("the server sends a frame that is longer than any that it may", true);
+    if (bytes.size() < kFrameHead + length) break;
+    take({.type = static_cast<uint8_t>(bytes[3]),
+          .flags = static_cast<uint8_t>(bytes[4]),
+          .stream = number_at(bytes, 5, 4) & kWidest,
+          .payload = bytes.substr(kFrameHead, length)});
+    bytes.remove_prefix(kFrameHead + length);
+  }
+  in_ = bytes;
+}
+
+void GrpcCaller::take(const Frame& frame) {
+  const bool is_ours = frame.stream == stream_ && !is_done_;
+  switch (frame.type) {
+    case kData:
+      received_ += static_cast<int64_t>(frame.payload.size());
+      if (received_ > kGiveBack) {
+        std::string window;
+        append_number(&window, static_cast<uint64_t>(std::exchange(received_, 0)), 4);
+        append_frame(&control_, kWindow, 0, 0, window);
+      }
+      if (is_ours) take_data(frame.payload, (frame.flags & kPadded) != 0);
+      if (is_ours && (frame.flags & kEndStream) != 0) fail("the answer ended without a status", false);
+      return;
+    case kHeaders:
+      if (is_ours) take_headers(frame);
+      return;
+    case kContinuation:
+      return fail("the server's headers come in pieces, which this client does not read", true);
+    case kReset:
+      if (is_ours && frame.payload.size() >= 4)
+        fail(fmt::format("the server broke the call off with HTTP/2's error {}", number_at(frame.payload, 0, 4)),
+             false);
+      return;
+    case kSettings:
+      return take_settings(frame);
+    case kPing:
+      if ((frame.flags & kAck) == 0) append_frame(&control_, kPing, kAck, 0, frame.payload);
+      return;
+    case kGoAway:
+      return fail("the server said that it ends", true);
+    case kWindow:
+      if (frame.payload.size() < 4) return;
+      if (frame.stream == 0) connection_window_ += number_at(frame.payload, 0, 4) & kWidest;
+      if (is_ours) stream_window_ += number_at(frame.payload, 0, 4) & kWidest;
+      return allow();
+    default:
+      return;
+  }
+}
+
+void GrpcCaller::take_settings(const Frame& frame) {
+  if ((frame.flags & kAck) != 0) return;
+  for (size_t at = 0; at + 6 <= frame.payload.size(); at += 6) {
+    if (number_at(frame.payload, at, 2) != kInitialWindow) continue;
+    const int64_t window = number_at(frame.payload, at + 2, 4) & kWidest;
+    stream_window_ += window - std::exchange(initial_window_, window);
+  }
+  append_frame(&control_, kSettings, kAck, 0, "");
+  allow();
+}
+
+void GrpcCaller::take_data(std::string_view payload, bool is_padded) {
+  if (is_padded) return fail("the answer is padded, which this client does not read", true);
+  if (prefix_.size() < kPrefix) {
+    prefix_.append(payload.substr(0, static_cast<size_t>(kPrefix) - prefix_.size()));
+    if (prefix_.size() == kPrefix) answer_length_ = number_at(prefix_, 1, 4);
+  }
+  answer_bytes_ += static_cast<int64_t>(payload.size());
+}
+
+void GrpcCaller::take_headers(const Frame& frame) {
+  std::string_view block = frame.payload;
+  if ((frame.flags & kEndHeaders) == 0 || (frame.flags & kPadded) != 0)
+    return fail("the server's headers come in pieces, which this client does not read", true);
+  if ((frame.flags & kPriority) != 0) block.remove_prefix(std::min<size_t>(5, block.size()));
+  if ((frame.flags & kEndStream) == 0) return;  // the first headers: the answer follows
+  const std::string_view status = plain_header(block, "grpc-status");
+  if (status.empty()) return fail("the status of the answer is packed in a way that this client does not read", true);
+  if (status != "0") return fail(fmt::format("gRPC status {}: {}", status, plain_header(block, "grpc-message")), false);
+  if (answer_length_ < 0 || answer_bytes_ != answer_length_ + kPrefix)
+    return fail("the answer is not as long as it says", false);
+  if (data_sent_ < data_.size()) return fail("the answer came before the request was sent", true);
+  is_done_ = true;
+}
+
+}  // namespace nereid::server::load
