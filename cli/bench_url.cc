@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/bench_url.h"
 
+#include <algorithm>
 #include <cstdio>
 
 #include "base/atomic_file.h"
@@ -8,6 +9,7 @@
 #include "base/log.h"
 #include "base/progress.h"
 #include "cli/command_line.h"
+#include "server/load/infer_load.h"
 #include "server/load/load_client.h"
 #include "server/load/load_report.h"
 
@@ -21,18 +23,28 @@ struct UrlArguments {
   load::LoadOptions options;
   std::vector<int64_t> concurrency;
   std::vector<double> rate;
+  std::vector<std::string> inputs;
   int64_t requests = 0, prompt = 128, gen = 64, warmup = 1;
   double speed = 1;
   bool json = false, quiet = false;
 };
 
 void declare(CommandLine& app, UrlArguments& a) {
-  app.add_option("URL", a.url, "http://HOST:PORT or unix:PATH of a server of OpenAI's API")->required();
+  app.add_option(
+         "URL", a.url,
+         "http://HOST:PORT or unix:PATH of a server of OpenAI's API or of KServe's protocol, or grpc://HOST:PORT of "
+         "the latter")
+      ->required();
   app.add_option("--model", a.options.model, "the model to ask (default: the first that the server lists)");
   app.add_option("--api-key", a.options.api_key, "shown as 'Authorization: Bearer KEY'");
-  app.add_option("--endpoint", a.endpoint, "what to ask for: chat or completions")
-      ->check(Check::member({"chat", "completions"}))
+  app.add_option("--endpoint", a.endpoint,
+                 "what to ask for: chat, completions, or infer (tensors, by KServe's protocol; with grpc:// always)")
+      ->check(Check::member({"chat", "completions", "infer"}))
       ->capture_default_str();
+  app.add_texts(
+      "--input", a.inputs,
+      "of infer, an input as NAME=TYPE[SIZE,...], once for each (default: what the server says over HTTP, with 1 "
+      "for sizes that are free)");
   app.add_option("--concurrency,-c", a.concurrency,
                  "requests at one time, a list: a new one starts where one ends (default: 1)")
       ->delimiter(',')
@@ -150,11 +162,68 @@ Status prepare(UrlArguments& a, std::vector<Load>* loads, load::LoadReport* repo
   return Status::ok();
 }
 
+Result<load::InferLoadOptions> inference_options(const UrlArguments& a) {
+  if (!a.rate.empty() || !a.trace.empty())
+    return invalid_argument("inferences are asked for by clients in a closed loop: give --concurrency");
+  if (a.options.model.empty()) return invalid_argument("name the model with --model");
+  load::InferLoadOptions options{.target = {},
+                                 .is_grpc = a.url.starts_with("grpc://"),
+                                 .model = a.options.model,
+                                 .api_key = a.options.api_key,
+                                 .inputs = {},
+                                 .timeout_ms = a.options.timeout_ms};
+  NEREID_TRY(options.target, load::parse_target(a.url));
+  for (const std::string& text : a.inputs) {
+    NEREID_TRY(load::InferInput input, load::parse_infer_input(text).with("--input"));
+    options.inputs.push_back(std::move(input));
+  }
+  if (options.inputs.empty() && options.is_grpc) return invalid_argument("over gRPC the inputs are told by --input");
+  return options;
+}
+
+Result<load::LoadReport> measure_inferences(const UrlArguments& a, load::InferLoadOptions& options) {
+  if (options.inputs.empty()) {
+    NEREID_TRY(options.inputs, load::ask_inputs(options.target, options.model, options.api_key));
+  }
+  load::LoadReport report{.url = a.url, .model = options.model, .endpoint = "infer", .service_level = {}, .runs = {}};
+  if (a.warmup > 0) {
+    NEREID_TRY(const auto figures, load::run_infer_load(options, 1, a.warmup, [] {}));
+    if (!figures.front().is_ok()) return unavailable("the first request failed: {}", figures.front().error);
+  }
+  for (const int64_t c : a.concurrency.empty() ? std::vector<int64_t>{1} : a.concurrency) {
+    const int64_t requests = a.requests > 0 ? a.requests : std::max<int64_t>(1000, 20 * c);
+    const std::string mode = fmt::format("concurrency {}", c);
+    Progress progress({.what = mode, .total = requests, .silent = a.quiet});
+    NEREID_TRY(auto figures, load::run_infer_load(options, c, requests, [&] { progress.add(1); }));
+    progress.finish();
+    load::LoadSummary summary = load::summarize(mode, static_cast<double>(c), figures, {});
+    if (summary.failed > 0)
+      log_warn("{}: {} of {} requests failed; the first: {}", mode, summary.failed, summary.requests,
+               summary.first_error);
+    report.runs.push_back({.summary = std::move(summary), .requests = std::move(figures)});
+  }
+  return report;
+}
+
+int bench_inferences(const UrlArguments& a) {
+  Result<load::InferLoadOptions> options = inference_options(a);
+  if (!options.is_ok()) return fail(options.status());
+  const Result<load::LoadReport> report = measure_inferences(a, *options);
+  if (!report.is_ok()) return fail(report.status(), kFailed);
+  std::printf("%s", a.json ? (load::load_json(*report).dump() + "\n").c_str() : load::infer_table(*report).c_str());
+  if (!a.csv.empty())
+    if (const Status status = write_whole(a.csv, load::load_csv(*report)); !status.is_ok()) return fail(status);
+  return std::all_of(report->runs.begin(), report->runs.end(), [](const auto& run) { return run.summary.failed == 0; })
+             ? kDone
+             : kFailed;
+}
+
 }  // namespace
 
 bool names_url(Arguments args) {
   for (const std::string_view arg : args)
-    if (arg.starts_with("http://") || arg.starts_with("https://") || arg.starts_with("unix:")) return true;
+    for (const std::string_view scheme : {"http://", "https://", "grpc://", "unix:"})
+      if (arg.starts_with(scheme)) return true;
   return false;
 }
 
@@ -163,6 +232,7 @@ int bench_url_command(Arguments args) {
   UrlArguments a;
   declare(app, a);
   if (const auto code = parse(app, args)) return *code;
+  if (a.endpoint == "infer" || a.url.starts_with("grpc://")) return bench_inferences(a);
   std::vector<Load> loads;
   load::LoadReport report;
   if (const Status status = prepare(a, &loads, &report); !status.is_ok()) return fail(status);

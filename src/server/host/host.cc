@@ -11,6 +11,8 @@
 #include "server/backend/encoder/encoder_model.h"
 #include "server/host/growing_models.h"
 #include "server/host/metered_model.h"
+#include "server/host/repository_texts.h"
+#include "server/host/request_meters.h"
 #include "server/host/step_meters.h"
 #include "server/metrics/process_figures.h"
 #include "server/protocol/kserve/kserve_error.h"
@@ -23,13 +25,6 @@ using metrics::Metric;
 
 enum class Phase : int { kLoading, kReady, kStopping };
 
-// A method that a label may hold: clients invent others without end.
-std::string known_method(const std::string& method) {
-  for (const char* one : {"GET", "HEAD", "POST", "PUT", "DELETE", "OPTIONS", "PATCH"})
-    if (method == one) return method;
-  return "other";
-}
-
 uint64_t random_number() {
   thread_local std::mt19937_64 generator{[] {
     std::random_device device;
@@ -40,7 +35,9 @@ uint64_t random_number() {
 
 class ProcessHost final : public Host {
  public:
-  explicit ProcessHost(HostOptions options) : options_(std::move(options)) {}
+  explicit ProcessHost(HostOptions options) : options_(std::move(options)) {
+    if (options_.more_models != nullptr) offered_ = joined_texts(models_, options_.more_models);
+  }
   ~ProcessHost() override {
     phase_ = Phase::kStopping;
     server_.reset();  // handlers go before what they use
@@ -118,7 +115,7 @@ class ProcessHost final : public Host {
   net::ServerStats stats() const override { return server_->stats(); }
   std::vector<std::string> model_names() const override {
     std::vector<std::string> names;
-    for (const auto& model : models_->list()) names.push_back(model->card().name);
+    for (const auto& model : offered_->list()) names.push_back(model->card().name);
     return names;
   }
 
@@ -168,7 +165,7 @@ class ProcessHost final : public Host {
   // The protocol's, which answer once the models are there.
   std::vector<net::Endpoint> openai_endpoints() {
     auto service = std::make_shared<openai::Service>(openai::Service{
-        .models = models_,
+        .models = offered_,
         .version = options_.version,
         .unix_s = [] { return static_cast<int64_t>(std::time(nullptr)); },
         .random = random_number,
@@ -231,11 +228,7 @@ class ProcessHost final : public Host {
   }
 
   void on_done(const net::RequestRecord& r) {
-    const std::string endpoint = r.endpoint.empty() ? "none" : r.endpoint;
-    registry_.counter(Metric::kHttpRequests, {endpoint, known_method(r.method), std::to_string(r.status)}).add(1);
-    registry_.histogram(Metric::kHttpRequestSeconds, {endpoint})
-        .observe(1e-9 * static_cast<double>(r.end_ns - r.begin_ns));
-    registry_.counter(Metric::kHttpResponseBytes, {endpoint}).add(r.body_bytes);
+    request_meters_.observe(r);
     if (options_.log_requests)
       log_info("{} {} {} {} {} bytes {:.1f} ms{}", r.peer, r.method.empty() ? "-" : r.method,
                r.target.empty() ? "-" : r.target, r.status, r.body_bytes,
@@ -245,7 +238,9 @@ class ProcessHost final : public Host {
   const HostOptions options_;
   std::atomic<Phase> phase_{Phase::kLoading};
   metrics::Registry registry_;
+  RequestMeters request_meters_{registry_};
   std::shared_ptr<GrowingModels> models_ = std::make_shared<GrowingModels>();
+  std::shared_ptr<const TextModels> offered_ = models_;  // with those of a repository
   std::vector<std::shared_ptr<LlmModel>> llms_;  // of those, what load() has opened
   std::vector<std::shared_ptr<EncoderModel>> encoders_;
   std::unique_ptr<net::Server> server_;  // goes first

@@ -14,6 +14,8 @@
 #include <vector>
 
 #include "server/backend/llm/llm_model.h"
+#include "server/core/text_models.h"
+#include "server/core/log_control.h"
 #include "server/net/api_keys.h"
 #include "server/net/server.h"
 
@@ -23,15 +25,17 @@ struct HostOptions {
   std::string host = "127.0.0.1";  // or "unix:PATH"
   int port = 8000;                 // 0: any that is free
   net::Settings settings;
-  net::TlsOptions tls;                        // no certificate: in the clear
-  std::vector<std::string> api_keys;          // none: everybody may
-  std::string origin;                         // of pages that may read responses: "https://a.b", "*"; "": none
-  bool log_requests = false;                  // a line each on standard error
-  std::string adapter_folder;                 // what clients may load adapters from; "": they may not
-  int32_t max_priority = 60;                  // of a request; a level is worth a second of waiting
-  std::string version;                        // of the program
-  std::vector<net::Endpoint> endpoints;       // of the KServe protocol, where a model repository is served
-  std::function<std::string()> more_metrics;  // text behind that of the host's own metrics
+  net::TlsOptions tls;                            // no certificate: in the clear
+  std::vector<std::string> api_keys;              // none: everybody may
+  std::string origin;                             // of pages that may read responses: "https://a.b", "*"; "": none
+  bool log_requests = false;                      // a line each on standard error
+  std::string adapter_folder;                     // what clients may load adapters from; "": they may not
+  int32_t max_priority = 60;                      // of a request; a level is worth a second of waiting
+  std::string version;                            // of the program
+  std::shared_ptr<LogControl> log;                // stays for as long as the host
+  std::vector<net::Endpoint> endpoints;           // of the KServe protocol, where a model repository is served
+  std::shared_ptr<const TextModels> more_models;  // of that repository, offered beside those that are loaded
+  std::function<std::string()> more_metrics;      // text behind that of the host's own metrics
 };
 
 // One thread calls it.

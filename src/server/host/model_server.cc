@@ -5,52 +5,80 @@
 #include <mutex>
 #include <thread>
 
+#include "base/checksum.h"
 #include "base/clock.h"
 #include "base/log.h"
 #include "server/backend/ensemble/ensemble_model.h"
+#include "server/backend/llm/infer/llm_opener.h"
 #include "server/backend/table/backend_table.h"
-#include "server/metrics/inference_metrics.h"
+#include "server/host/repository_texts.h"
+#include "server/host/shared_backends.h"
+#include "server/host/status_page.h"
 #include "server/protocol/kserve/endpoints/endpoint_table.h"
-#include "server/protocol/kserve_grpc/grpc_server.h"
+#include "server/protocol/kserve/forwarded_headers.h"
+#include "server/protocol/kserve_grpc/loader/load_grpc.h"
+#include "server/repository/config_message.h"
+#include "server/repository/layout.h"
 #include "server/runner/served_model.h"
+#include "server/trace/trace_center.h"
 
 namespace nereid::server {
 namespace {
 
 class TableLoader final : public ModelLoader {
  public:
+  explicit TableLoader(LlmOpener::Resolve resolve) : llms_(std::move(resolve)) {}
+
   const InferModels* models = nullptr;  // that ensembles are made of
 
+  std::string metrics_text() const { return llms_.metrics_text(); }
+
   Result<ConfigCompletion> complete(const ModelConfig& config, const ModelPlace& place) override {
+    if (is_language_model(config, place)) return llms_.complete(config, place);
     NEREID_TRY(Backend * backend, table_.find(config));
     return backend->complete(config, place);
   }
 
+  Scheduling scheduling;
+
   Result<std::shared_ptr<InferModel>> load(const LoadedConfig& loaded, const ModelPlace& place) override {
+    NEREID_TRY(std::shared_ptr<InferModel> model, load_model(loaded, place));
+    return scheduling.serve(std::move(model));
+  }
+
+ private:
+  Result<std::shared_ptr<InferModel>> load_model(const LoadedConfig& loaded, const ModelPlace& place) {
     if (loaded.config.is_ensemble())
       return make_ensemble({.config = loaded.config,
                             .json = loaded.json,
                             .labels = loaded.labels,
                             .version = place.version,
                             .models = models});
+    if (is_language_model(loaded.config, place)) return llms_.open(loaded.config, loaded.json, place);
     const int64_t begin_ns = now_ns();
     NEREID_TRY(Backend * backend, table_.find(loaded.config));
-    NEREID_TRY(std::unique_ptr<BackendModel> opened, backend->open(loaded.config, place));
+    NEREID_TRY(std::unique_ptr<BackendModel> opened, shared_.open(backend_key(loaded.json, place), loaded.config,
+                                                                  [&] { return backend->open(loaded.config, place); }));
     return serve_model({.config = loaded.config,
                         .json = loaded.json,
                         .labels = loaded.labels,
                         .version = place.version,
                         .backend = std::move(opened),
-                        .load_s = 1e-9 * static_cast<double>(now_ns() - begin_ns)});
+                        .load_s = 1e-9 * static_cast<double>(now_ns() - begin_ns),
+                        .folder = place.folder,
+                        .content_mark = xxhash64(loaded.json, content_mark(place.version_folder)),
+                        .rules = scheduling.rules});
   }
 
- private:
   BackendTable table_;
+  SharedBackends shared_;
+  LlmOpener llms_;
 };
 
 class RepositoryServer final : public ModelServer {
  public:
-  explicit RepositoryServer(ModelServerOptions options) : options_(std::move(options)) {}
+  explicit RepositoryServer(ModelServerOptions options)
+      : options_(std::move(options)), loader_(options_.resolve_model) {}
   ~RepositoryServer() override {
     {
       const std::lock_guard lock(mutex_);
@@ -61,9 +89,18 @@ class RepositoryServer final : public ModelServer {
   }
 
   Status open() {
+    NEREID_TRY(loader_.scheduling, Scheduling::open(options_.scheduling));
     NEREID_TRY(std::unique_ptr<Repository> opened, Repository::open(options_.repository, loader_));
     repository_ = std::move(opened);
     loader_.models = repository_.get();
+    tracer_ = trace::make_tracer(options_.protocols.trace);
+    metrics_ = std::make_shared<ModelMetrics>(
+        ModelMetricsOptions{.config = options_.protocols.metrics,
+                            .interval_ms = options_.protocols.metrics_interval_ms,
+                            .models = [repository = repository_] { return repository->all_ready(); },
+                            .cache = [cache = loader_.scheduling.cache]() -> std::optional<CacheFigures> {
+                              return cache != nullptr ? cache->figures() : std::nullopt;
+                            }});
     repository_->watch([](const std::shared_ptr<InferModel>& model, bool is_loaded) {
       log_info("model '{}' version {} is {}", model->config().name, model->version(),
                is_loaded ? "ready" : "being unloaded");
@@ -85,20 +122,36 @@ class RepositoryServer final : public ModelServer {
         .version = options_.version,
         .is_live = [] { return true; },
         .is_ready = [repository = repository_] { return repository->is_ready(); },
+        .tracer = tracer_,
+        .log = options_.protocols.log,
+        .forwarded = options_.protocols.http_forwarded,
+        .restricted = options_.protocols.http_restricted,
     }));
   }
 
-  std::string metrics_text() const override { return metrics::inference_metrics_text(repository_->all_ready()); }
+  std::shared_ptr<TextModels> text_models() override { return repository_texts(repository_); }
+  std::string metrics_text() const override { return metrics_->text() + loader_.metrics_text(); }
+  std::vector<net::Endpoint> metrics_endpoints() override {
+    return status_endpoints(
+        {.server_name = options_.server_name, .version = options_.version, .models = repository_, .metrics = metrics_});
+  }
   std::vector<IndexRow> index() override { return repository_->index(false); }
   Result<int> listen_grpc(const std::string& address, int port) override {
-    NEREID_TRY(grpc_,
-               kserve::GrpcServer::start({.address = address,
-                                          .port = port,
-                                          .models = repository_,
-                                          .shared = shared_,
-                                          .server_name = options_.server_name,
-                                          .version = options_.version,
-                                          .is_ready = [repository = repository_] { return repository->is_ready(); }}));
+    NEREID_TRY(grpc_, kserve::load_grpc({.address = address,
+                                         .port = port,
+                                         .models = repository_,
+                                         .shared = shared_,
+                                         .server_name = options_.server_name,
+                                         .version = options_.version,
+                                         .is_ready = [repository = repository_] { return repository->is_ready(); },
+                                         .tracer = tracer_,
+                                         .log = options_.protocols.log,
+                                         .restricted = options_.protocols.grpc_restricted,
+                                         .forward_header = forwarding(options_.protocols.grpc_forwarded),
+                                         .tls = options_.protocols.grpc_tls,
+                                         .channel_arguments = options_.protocols.grpc_arguments,
+                                         .compression_level = options_.protocols.grpc_compression,
+                                         .config_message = config_message}));
     return grpc_->port();
   }
   void stop(int64_t timeout_ms) override {
@@ -107,6 +160,14 @@ class RepositoryServer final : public ModelServer {
   }
 
  private:
+  static std::function<Status(std::string_view, std::string_view, InferRequest*)> forwarding(
+      const net::NamePattern& pattern) {
+    if (pattern.is_none()) return nullptr;
+    return [pattern](std::string_view name, std::string_view value, InferRequest* request) {
+      return kserve::forward_header(pattern, name, value, request);
+    };
+  }
+
   void poll() {
     std::unique_lock lock(mutex_);
     while (!changed_.wait_for(lock, std::chrono::seconds(options_.poll_s), [this] { return is_stopping_; })) {
@@ -120,6 +181,8 @@ class RepositoryServer final : public ModelServer {
   const std::shared_ptr<SharedMemory> shared_ = std::make_shared<SharedMemory>(options_.shares_memory);
   TableLoader loader_;
   std::shared_ptr<Repository> repository_;
+  std::shared_ptr<Tracer> tracer_;
+  std::shared_ptr<ModelMetrics> metrics_;
   std::unique_ptr<kserve::GrpcServer> grpc_;  // goes before the models
   std::mutex mutex_;
   std::condition_variable changed_;
@@ -136,7 +199,7 @@ Result<std::unique_ptr<ModelServer>> ModelServer::open(ModelServerOptions option
 }
 
 Result<std::vector<LintFinding>> check_repository(const std::string& folder) {
-  TableLoader loader;
+  TableLoader loader({});
   return lint_repository(folder, loader);
 }
 

@@ -15,6 +15,7 @@
 #include "server/net/exchange.h"
 #include "server/net/loop.h"
 #include "server/net/request_parser.h"
+#include "server/net/response_writer.h"
 #include "server/net/server.h"
 #include "server/net/transport.h"
 
@@ -32,7 +33,7 @@ class ConnectionHost {
   virtual std::span<char> scratch() = 0;  // to read into
   virtual std::string_view date() = 0;    // of the second
   virtual void run_on_worker(std::function<void()> task) = 0;
-  virtual std::shared_ptr<Loop> loop() = 0;
+  virtual const std::shared_ptr<Loop>& loop() = 0;
 
   const Settings* settings = nullptr;
   const Router* router = nullptr;
@@ -66,7 +67,10 @@ class Connection : public std::enable_shared_from_this<Connection> {
   void advance();
   bool advance_handshake();
   bool read_some();
+  bool read_body(std::span<char> room);
+  size_t receive(std::span<char> room);
   bool parse_some();
+  bool take_body(size_t bytes);
   bool collect();
   bool write_some();
   void ask_again();
@@ -75,11 +79,9 @@ class Connection : public std::enable_shared_from_this<Connection> {
   void hand_over(Request request, std::shared_ptr<Responder> responder);
   void answer_error(HttpError error);
   void begin_exchange();
-  void append_response_head(const Response& head, bool is_whole);
   void end_response(bool is_complete);
   void linger();
   void set_deadline(int64_t at_ns);
-  bool has_output() const { return out_sent_ < out_.size(); }
   bool wants_input() const;
 
   ConnectionHost& host_;
@@ -87,8 +89,8 @@ class Connection : public std::enable_shared_from_this<Connection> {
   std::unique_ptr<Transport> transport_;
   std::optional<RequestParser> parser_;
   std::shared_ptr<Exchange> exchange_;
-  std::string in_, out_;
-  size_t out_sent_ = 0;
+  std::string in_;  // not understood yet
+  ResponseWriter writer_;
   RequestRecord record_;
   const std::string peer_;
   int64_t deadline_ns_ = kNever, write_deadline_ns_ = kNever;
@@ -97,10 +99,8 @@ class Connection : public std::enable_shared_from_this<Connection> {
   Io read_state_ = Io::kDone;
   bool is_pumping_ = false;
   bool is_eof_ = false;
-  bool is_http_1_0_ = false, is_head_request_ = false, keeps_alive_ = false, is_chunked_ = false;
+  bool is_read_out_ = false;  // the system has no more bytes at the moment
   bool has_sent_continue_ = false;
-  bool has_head_ = false;           // the response's head is in out_
-  bool is_response_whole_ = false;  // all of it is in out_
   bool is_refused_ = false;
 };
 

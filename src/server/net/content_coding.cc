@@ -105,7 +105,7 @@ class CompressingResponder final : public Responder {
  private:
   bool is_worth_it(const Response& response) const {
     const std::string_view type = response.headers.get("Content-Type");
-    return least_bytes_ > 0 && std::cmp_greater_equal(response.body.size(), least_bytes_) &&
+    return least_bytes_ > 0 && response.parts.empty() && std::cmp_greater_equal(response.body.size(), least_bytes_) &&
            (type.starts_with("text/") || type.starts_with("application/json")) &&
            !response.headers.has("Content-Encoding");
   }

@@ -48,12 +48,26 @@ struct Request {
   std::string body;         // whole, unchunked
   std::string peer;         // "127.0.0.1:40312", "[::1]:40312" or "unix"
   int64_t received_ns = 0;  // now_ns() when its last byte was there
+  int64_t begin_ns = 0;     // and its first
+};
+
+// Bytes of a body that lie somewhere already (a model's output), and who keeps them there.
+struct BodyPart {
+  std::string_view bytes;
+  std::shared_ptr<const void> owner;
 };
 
 struct Response {
   int status = 200;
   Headers headers;  // Content-Length, Connection, Date and Server are the server's to add
   std::string body;
+  std::vector<BodyPart> parts = {};  // behind `body`; sent from where they lie
+
+  size_t body_bytes() const {
+    size_t bytes = body.size();
+    for (const BodyPart& part : parts) bytes += part.bytes.size();
+    return bytes;
+  }
 };
 
 Response json_response(int status, std::string body);

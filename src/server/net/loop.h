@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// An event loop: descriptors that become ready, tasks from other threads, one timer. Boost.Asio is behind it.
+// An event loop: descriptors that become ready, tasks from other threads, one timer. The system's epoll is behind it.
 #pragma once
 
 #include <cstdint>
@@ -13,8 +13,8 @@ class Watch {
  public:
   virtual ~Watch() = default;
   virtual int fd() const = 0;
-  // Calls back once, when the descriptor can be read or written (or is broken); asking again while a call is due
-  // changes nothing.
+  // Calls back once, when the descriptor can be read or written (or is broken), at once where it can be already; asking
+  // again while a call is due changes nothing.
   virtual void want_read() = 0;
   virtual void want_write() = 0;
   // Closes the descriptor; nothing is called back after it.
@@ -23,12 +23,15 @@ class Watch {
 
 class Loop {
  public:
+  // nullptr where the system has no room for its descriptors.
   static std::shared_ptr<Loop> make();
   virtual ~Loop() = default;
 
   // Any thread. A task posted after stop() may never run.
   virtual void post(std::function<void()> task) = 0;
   virtual void stop() = 0;
+  // Whether the calling thread is the one in run().
+  virtual bool is_here() const = 0;
 
   // Returns after stop(). The thread sleeps while nothing is ready.
   virtual void run() = 0;

@@ -18,7 +18,9 @@ namespace {
 namespace http = boost::beast::http;
 using ErrorCode = boost::beast::error_code;
 
-constexpr int kMaxBlanks = 16;  // bytes of empty lines before a request
+constexpr int kMaxBlanks = 16;                // bytes of empty lines before a request
+constexpr size_t kRoom = 256 << 10;           // of a body that is asked for at one time
+constexpr size_t kTrusted = size_t{1} << 20;  // of a body's length, for which there is memory before it comes
 
 std::string_view view(boost::beast::string_view s) {
   return {s.data(), s.size()};
@@ -98,6 +100,7 @@ struct RequestParser::Impl {
     } else if (const auto length = parser.content_length(); length && *length > 0) {
       if (*length > static_cast<uint64_t>(limits.max_body_bytes)) return fail_too_long();
       body_left = static_cast<size_t>(*length);
+      request.body.reserve(std::min(body_left, kTrusted));
     } else {
       state = State::kDone;
     }
@@ -106,9 +109,9 @@ struct RequestParser::Impl {
   size_t read_body(std::string_view bytes) {
     if (!chunks) {
       const size_t n = std::min(bytes.size(), body_left);
+      request.body.resize(body_got);
       request.body.append(bytes.substr(0, n));
-      body_left -= n;
-      if (body_left == 0) state = State::kDone;
+      took(n);
       return n;
     }
     const size_t n = chunks->feed(bytes, &request.body);
@@ -116,6 +119,19 @@ struct RequestParser::Impl {
     if (chunks->state() == ChunkDecoder::State::kTooLong) fail_too_long();
     if (chunks->state() == ChunkDecoder::State::kBad) fail(400, "the chunks of the request's body are not valid");
     return n;
+  }
+
+  void took(size_t bytes) {
+    body_got += bytes;
+    body_left -= bytes;
+    if (body_left == 0) state = State::kDone;
+  }
+
+  std::span<char> room() {
+    if (state != State::kBody || chunks) return {};
+    const size_t n = std::min(body_left, kRoom);
+    if (request.body.size() < body_got + n) request.body.resize(body_got + n);
+    return {request.body.data() + body_got, n};
   }
 
   void copy_head(Request* to) const {
@@ -164,7 +180,7 @@ struct RequestParser::Impl {
   int blanks = 0;
   size_t searched = 0;  // bytes of the head in which its end is not
   std::optional<ChunkDecoder> chunks;
-  size_t body_left = 0;
+  size_t body_left = 0, body_got = 0;  // where its length is known; behind them `body` is room
   bool has_version = false;
   bool expects_continue = false;
   HttpError error;
@@ -193,6 +209,12 @@ size_t RequestParser::feed(std::string_view bytes) {
 
 RequestParser::State RequestParser::state() const {
   return impl_->state;
+}
+std::span<char> RequestParser::body_room() {
+  return impl_->room();
+}
+void RequestParser::body_came(size_t bytes) {
+  impl_->took(bytes);
 }
 bool RequestParser::is_http_1_0() const {
   return impl_->parser.is_header_done() && impl_->parser.get().version() == 10;

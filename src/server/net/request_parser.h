@@ -6,6 +6,7 @@
 #pragma once
 
 #include <memory>
+#include <span>
 #include <string_view>
 
 #include "server/net/endpoint.h"
@@ -26,6 +27,10 @@ class RequestParser {
   // taken whole, so nothing is taken before its last byte is there. Once kDone or kFailed, nothing more is taken.
   size_t feed(std::string_view bytes);
   State state() const;
+  // kBody of known length: where its next bytes may be put, so that nothing has to copy them; else empty. What was put
+  // there is told by body_came(), before anything else is called.
+  std::span<char> body_room();
+  void body_came(size_t bytes);
 
   // kBody or kDone: what the head says.
   Request head() const;  // without query, body and parameters

@@ -48,7 +48,10 @@ constexpr StatusName kNames[] = {
 };
 
 void append_clean(std::string* out, std::string_view text) {
-  for (const char c : text) out->push_back(c == '\r' || c == '\n' || c == '\0' ? ' ' : c);
+  const size_t begin = out->size();
+  out->append(text);
+  for (size_t i = begin; i < out->size(); ++i)
+    if (const char c = (*out)[i]; c == '\r' || c == '\n' || c == '\0') (*out)[i] = ' ';
 }
 
 }  // namespace

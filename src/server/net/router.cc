@@ -18,34 +18,73 @@ std::string_view raw_path(std::string_view target) {
   return slash == target.npos ? std::string_view("/") : target.substr(slash);
 }
 
-std::string_view next_segment(std::string_view* path) {
-  const std::string_view segment = path->substr(0, path->find('/'));
-  path->remove_prefix(std::min(path->size(), segment.size() + 1));
-  return segment;
+std::vector<std::string_view> split(std::string_view path) {
+  std::vector<std::string_view> parts;
+  for (;;) {
+    const size_t slash = path.find('/');
+    parts.push_back(path.substr(0, slash));
+    if (slash == path.npos) return parts;
+    path.remove_prefix(slash + 1);
+  }
 }
 
-// Both begin behind the first '/'.
-bool matches(std::string_view pattern, std::string_view path, NamedValues* parameters) {
-  parameters->clear();
-  std::string value;
-  for (;;) {
-    const bool last_pattern = pattern.find('/') == pattern.npos, last_path = path.find('/') == path.npos;
-    if (pattern.ends_with("...}") && last_pattern) {
-      if (path.empty() || !decode_percent(path, false, &value)) return false;
-      parameters->emplace_back(pattern.substr(1, pattern.size() - 5), value);
-      return true;
+// A path cut at its slashes, each part decoded where that is needed.
+class PathParts {
+ public:
+  explicit PathParts(std::string_view path) : path_(path), parts_(split(path)) {
+    if (path.find('%') == path.npos) return;
+    decoded_.resize(parts_.size());
+    for (size_t i = 0; i < parts_.size(); ++i) {
+      is_valid_.push_back(decode_percent(parts_[i], false, &decoded_[i]));
+      parts_[i] = decoded_[i];
     }
-    if (last_pattern != last_path) return false;
-    const std::string_view want = next_segment(&pattern), have = next_segment(&path);
-    if (!decode_percent(have, false, &value)) return false;
-    if (want.starts_with('{')) {
-      if (value.empty()) return false;
-      parameters->emplace_back(want.substr(1, want.size() - 2), value);
-    } else if (want != value) {
-      return false;
-    }
-    if (last_pattern) return true;
   }
+  size_t count() const { return parts_.size(); }
+  std::string_view part(size_t i) const { return parts_[i]; }
+  bool is_valid(size_t i) const { return is_valid_.empty() || is_valid_[i]; }
+  // All from the part `i` on, slashes and all.
+  bool rest(size_t i, std::string* decoded) const {
+    std::string_view rest = path_;
+    for (; i > 0; --i) rest.remove_prefix(rest.find('/') + 1);
+    return !rest.empty() && decode_percent(rest, false, decoded);
+  }
+
+ private:
+  const std::string_view path_;
+  std::vector<std::string_view> parts_;
+  std::vector<std::string> decoded_;  // none: parts_ are what they stand for
+  std::vector<bool> is_valid_;
+};
+
+bool takes_rest(const std::vector<std::string>& pattern) {
+  return pattern.back().ends_with("...}");
+}
+
+bool matches(const std::vector<std::string>& pattern, const PathParts& path) {
+  const bool has_rest = takes_rest(pattern);
+  if (has_rest ? path.count() < pattern.size() : path.count() != pattern.size()) return false;
+  for (size_t i = 0; i + (has_rest ? 1 : 0) < pattern.size(); ++i) {
+    const bool is_name = pattern[i].starts_with('{');
+    if (is_name ? path.part(i).empty() : path.part(i) != pattern[i]) return false;
+    if (!path.is_valid(i)) return false;
+  }
+  std::string rest;
+  return !has_rest || path.rest(pattern.size() - 1, &rest);
+}
+
+NamedValues values_of(const std::vector<std::string>& pattern, const PathParts& path) {
+  NamedValues values;
+  for (size_t i = 0; i < pattern.size(); ++i) {
+    const std::string_view name = pattern[i];
+    std::string value;
+    if (name.ends_with("...}")) {
+      path.rest(i, &value);
+      values.emplace_back(name.substr(1, name.size() - 5), std::move(value));
+    } else if (name.starts_with('{')) {
+      values.emplace_back(name.substr(1, name.size() - 2), path.part(i));
+    }
+  }
+  return values;
 }
 
 }  // namespace
@@ -54,6 +93,8 @@ void Router::add(std::vector<Endpoint> endpoints) {
   for (Endpoint& one : endpoints) {
     NEREID_CHECK(one.pattern.starts_with('/') && one.handle != nullptr);
     for (const Endpoint& other : endpoints_) NEREID_CHECK(other.method != one.method || other.pattern != one.pattern);
+    const std::vector<std::string_view> parts = split(std::string_view(one.pattern).substr(1));
+    patterns_.emplace_back(parts.begin(), parts.end());
     endpoints_.push_back(std::move(one));
   }
 }
@@ -62,23 +103,25 @@ void Router::shape_errors(std::string prefix, ErrorShape shape) {
   shapes_.emplace_back(std::move(prefix), std::move(shape));
 }
 
-// The first row that fits, so a fixed path stands before one with parameters; `allow` gets the methods of the path.
+// The first row that fits, so a fixed path stands before one with parameters. Where there is none, `allow` gets the
+// methods of the path.
 const Endpoint* Router::find(const Request& request, NamedValues* parameters, std::string* allow) const {
-  const std::string_view path = raw_path(request.target).substr(1);
-  NamedValues values;
-  const Endpoint* found = nullptr;
-  for (const Endpoint& one : endpoints_) {
-    if (!matches(std::string_view(one.pattern).substr(1), path, &values)) continue;
+  const PathParts path(raw_path(request.target).substr(1));
+  for (size_t i = 0; i < endpoints_.size(); ++i) {
+    const Endpoint& one = endpoints_[i];
     const bool fits = one.method == request.method || (one.method == "GET" && request.method == "HEAD");
-    if (fits && found == nullptr) {
-      found = &one;
-      *parameters = values;
-    }
-    if (allow->find(one.method) == allow->npos) *allow += (allow->empty() ? "" : ", ") + one.method;
-    if (one.method == "GET" && allow->find("HEAD") == allow->npos) *allow += ", HEAD";
+    if (!fits || !matches(patterns_[i], path)) continue;
+    *parameters = values_of(patterns_[i], path);
+    return &one;
+  }
+  for (size_t i = 0; i < endpoints_.size(); ++i) {
+    const std::string& method = endpoints_[i].method;
+    if (allow->find(method) != allow->npos || !matches(patterns_[i], path)) continue;
+    *allow += (allow->empty() ? "" : ", ") + method;
+    if (method == "GET") *allow += ", HEAD";
   }
   if (!allow->empty()) *allow += ", OPTIONS";
-  return found;
+  return nullptr;
 }
 
 std::optional<HttpError> Router::stranger(const Request& request) const {

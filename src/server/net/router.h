@@ -43,6 +43,7 @@ class Router {
   const Endpoint* find(const Request& request, NamedValues* parameters, std::string* allow) const;
   Response options(const Request& request, const std::string& allow) const;
   std::vector<Endpoint> endpoints_;
+  std::vector<std::vector<std::string>> patterns_;  // of each, cut at its slashes
   std::vector<std::pair<std::string, ErrorShape>> shapes_;
   ApiKeys keys_;
   std::string origin_;

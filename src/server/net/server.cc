@@ -49,7 +49,7 @@ class Reactor final : public ConnectionHost {
   std::span<char> scratch() override { return scratch_; }
   std::string_view date() override;
   void run_on_worker(std::function<void()> task) override;
-  std::shared_ptr<Loop> loop() override { return loop_; }
+  const std::shared_ptr<Loop>& loop() override { return loop_; }
 
  private:
   void sweep();
@@ -198,7 +198,14 @@ Status HttpServer::open() {
   url_ = is_unix ? listeners[0].url_host
                  : fmt::format("{}://{}:{}", options_.tls != nullptr ? "https" : "http", listeners[0].url_host, port_);
   workers_ = std::make_unique<WorkerPool>(static_cast<int>(s.worker_threads));
-  for (int64_t i = 0; i < s.loop_threads; ++i) reactors_.push_back(std::make_unique<Reactor>(*this));
+  for (int64_t i = 0; i < s.loop_threads; ++i) {
+    auto reactor = std::make_unique<Reactor>(*this);
+    if (reactor->loop() == nullptr) {
+      reactors_.clear();
+      return unavailable("the system has no room for the descriptors of an event loop");
+    }
+    reactors_.push_back(std::move(reactor));
+  }
   for (Listener& listener : listeners) {
     auto door = std::make_unique<Door>();
     Door* const raw = door.get();

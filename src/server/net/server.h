@@ -5,6 +5,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "server/net/router.h"
@@ -16,9 +17,9 @@ namespace nereid::server::net {
 // A request and its response, once both are over.
 struct RequestRecord {
   std::string method, target, peer;
-  std::string endpoint;    // the pattern; "" where there was none
-  int status = 0;          // 499: the client went away before there was a response
-  int64_t body_bytes = 0;  // of the response, as sent
+  std::string_view endpoint;  // the router's pattern; "" where there was none
+  int status = 0;             // 499: the client went away before there was a response
+  int64_t body_bytes = 0;     // of the response, as sent
   int64_t begin_ns = 0, end_ns = 0;
   bool is_complete = false;  // all of the response was handed to the system
 };

@@ -37,6 +37,7 @@ class TlsTransport final : public Transport {
     ERR_clear_error();
     return outcome(SSL_write_ex(ssl_, bytes.data(), bytes.size(), count));
   }
+  bool keeps_bytes() const override { return true; }
   void end_writes() override {
     ERR_clear_error();
     if (!is_broken_) SSL_shutdown(ssl_);

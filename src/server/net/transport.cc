@@ -4,9 +4,15 @@
 
 #include <errno.h>
 #include <sys/socket.h>
+#include <sys/uio.h>
+
+#include <algorithm>
+#include <array>
 
 namespace nereid::server::net {
 namespace {
+
+constexpr size_t kMostPieces = 16;  // in one call
 
 class PlainTransport final : public Transport {
  public:
@@ -32,6 +38,24 @@ class PlainTransport final : public Transport {
     }
   }
 
+  Io write_pieces(std::span<const std::string_view> pieces, size_t* count) override {
+    if (pieces.size() == 1) return write(pieces.front(), count);
+    std::array<iovec, kMostPieces> parts;
+    const size_t n = std::min(pieces.size(), kMostPieces);
+    for (size_t i = 0; i < n; ++i)
+      parts[i] = {.iov_base = const_cast<char*>(pieces[i].data()), .iov_len = pieces[i].size()};
+    msghdr message = {};
+    message.msg_iov = parts.data();
+    message.msg_iovlen = n;
+    for (;;) {
+      const ssize_t sent = ::sendmsg(fd_, &message, MSG_NOSIGNAL);
+      if (sent >= 0) return *count = static_cast<size_t>(sent), Io::kDone;
+      if (errno == EINTR) continue;
+      return errno == EAGAIN || errno == EWOULDBLOCK ? Io::kWantWrite : Io::kBroken;
+    }
+  }
+
+  bool keeps_bytes() const override { return false; }
   void end_writes() override { ::shutdown(fd_, SHUT_WR); }
 
  private:

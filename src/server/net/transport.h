@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -20,6 +21,12 @@ class Transport {
   // kDone: `*count` bytes, at least one. kEnd: the peer will send nothing more.
   virtual Io read(char* bytes, size_t most, size_t* count) = 0;
   virtual Io write(std::string_view bytes, size_t* count) = 0;
+  // Pieces one behind the other, at least one; `*count` bytes of them all.
+  virtual Io write_pieces(std::span<const std::string_view> pieces, size_t* count) {
+    return write(pieces.front(), count);
+  }
+  // Bytes that came may lie in it, of which the descriptor tells nothing: whether there are any, only read() tells.
+  virtual bool keeps_bytes() const = 0;
   // Tells the peer that nothing more comes.
   virtual void end_writes() = 0;
 };

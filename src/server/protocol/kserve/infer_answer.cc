@@ -31,10 +31,7 @@ void append_output(std::string* out, const InferTensor& tensor, bool is_binary, 
   *out += ",\"shape\":";
   append_shape(out, tensor.shape);
   if (want != nullptr && !want->region.empty()) {
-    *out += ",\"parameters\":{\"shared_memory_region\":";
-    append_text(out, want->region);
-    if (want->offset > 0) *out += ",\"shared_memory_offset\":" + std::to_string(want->offset);
-    *out += ",\"shared_memory_byte_size\":" + std::to_string(tensor.bytes.size()) + "}}";
+    *out += '}';
     return;
   }
   if (is_binary) {
@@ -95,11 +92,9 @@ net::Response infer_response(const InferModel& model, const AnswerShape& shape, 
   net::Response out{.status = 200, .headers = {}, .body = {}};
   if (!raw.empty()) {
     out.headers.add(std::string(kHeaderLength), std::to_string(body.size()));
-    size_t bytes = body.size();
-    for (const InferTensor* tensor : raw) bytes += tensor->bytes.size();
-    body.reserve(bytes);
     for (const InferTensor* tensor : raw)
-      body.append(reinterpret_cast<const char*>(tensor->bytes.data()), tensor->bytes.size());
+      out.parts.push_back({.bytes = {reinterpret_cast<const char*>(tensor->bytes.data()), tensor->bytes.size()},
+                           .owner = tensor->owner});
   }
   out.headers.add("Content-Type", raw.empty() ? "application/json" : "application/octet-stream");
   out.body = std::move(body);

@@ -5,6 +5,7 @@
 
 #include <charconv>
 
+#include "server/core/infer_check.h"
 #include "server/protocol/kserve/json_reader.h"
 #include "server/protocol/kserve/json_tensor.h"
 
@@ -132,8 +133,8 @@ Result<WantedOutput> read_output(const JsonValue& output) {
   NEREID_TRY(const std::optional<Place> place, read_place(output));
   if (place) {
     if (wanted.is_binary || wanted.classes > 0)
-      return invalid_argument("output '{}' goes to shared memory; it can be neither 'binary_data' nor a classification",
-                              wanted.name);
+      return invalid_argument("Output can't set both 'shared_memory_region' and '{}'",
+                              wanted.is_binary ? "binary_data" : "classification");
     wanted.region = place->region, wanted.offset = place->offset, wanted.bytes = place->bytes;
   }
   return wanted;
@@ -160,8 +161,11 @@ Status read_parameters(const JsonValue& parameters, InferBody* body) {
     if (name == "sequence_id") {
       if (value.is_string()) {
         request.sequence.text_id = value.text();
+        NEREID_RETURN_IF_ERROR(check_sequence_name(request.sequence));
+      } else if (const auto number = value_uint(name, value); number.is_ok()) {
+        request.sequence.id = *number;
       } else {
-        NEREID_TRY(request.sequence.id, value_uint(name, value));
+        return wrong_kind(name, "non-string", "string");
       }
     } else if (name == "sequence_start") {
       NEREID_RETURN_IF_ERROR(flag(name, value, &request.sequence.is_start));

@@ -330,6 +330,10 @@ Status missing_member(std::string_view name) {
   return internal("Unable to parse '{}': attempt to access non-existing object member '{}'", name, name);
 }
 
+Status wrong_json(std::string_view found_not, std::string_view wanted) {
+  return internal("attempt to access JSON {} as {}", found_not, wanted);
+}
+
 Result<std::string_view> member_text(const JsonValue& object, std::string_view name) {
   const std::optional<JsonValue> value = object.find(name);
   if (!value) return missing_member(name);

@@ -76,6 +76,8 @@ inline JsonValue JsonDocument::root() const {
 // The errors of a value of the wrong kind, and of one that is not there: kInternal.
 Status wrong_kind(std::string_view name, std::string_view found_not, std::string_view wanted);
 Status missing_member(std::string_view name);
+// As wrong_kind, where clients have never been told the name.
+Status wrong_json(std::string_view found_not, std::string_view wanted);
 // Members, with those errors.
 Result<std::string_view> member_text(const JsonValue& object, std::string_view name);
 Result<JsonValue> member_array(const JsonValue& object, std::string_view name);

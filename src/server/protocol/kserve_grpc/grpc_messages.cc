@@ -3,6 +3,7 @@
 
 #include <charconv>
 
+#include "server/core/infer_check.h"
 #include "server/protocol/kserve/classification.h"
 
 namespace nereid::server::kserve {
@@ -102,6 +103,7 @@ Status read_parameters(const inference::ModelInferRequest& message, InferRequest
       if (!value.has_string_param() && !value.has_int64_param()) return wrong_type(name, "int64_param or string_param");
       if (value.has_string_param()) {
         request->sequence.text_id = value.string_param();
+        NEREID_RETURN_IF_ERROR(check_sequence_name(request->sequence));
       } else {
         request->sequence.id = static_cast<uint64_t>(value.int64_param());
       }
@@ -117,6 +119,7 @@ Status read_parameters(const inference::ModelInferRequest& message, InferRequest
       if (!value.has_int64_param()) return wrong_type(name, "int64_param");
       request->timeout_us = static_cast<uint64_t>(value.int64_param());
     } else if (name == "triton_enable_empty_final_response") {
+      if (!value.has_bool_param()) return wrong_type(name, "bool_param");
       shape->wants_empty_final = value.bool_param();
     } else if (name.starts_with("triton_")) {
       return invalid_argument(
@@ -221,7 +224,7 @@ Result<InferRequest> read_request(const std::shared_ptr<const inference::ModelIn
 }
 
 Status write_response(const InferModel& model, const GrpcAnswerShape& shape, const SharedMemory& shared,
-                      InferResponse&& response, inference::ModelInferResponse* message) {
+                      InferResponse&& response, inference::ModelInferResponse* message, std::vector<RawTensor>* raw) {
   message->set_model_name(model.config().name);
   message->set_model_version(std::to_string(model.version()));
   message->set_id(shape.id);
@@ -258,10 +261,12 @@ Status write_response(const InferModel& model, const GrpcAnswerShape& shape, con
       if (place.offset > 0) parameters["shared_memory_offset"].set_int64_param(static_cast<int64_t>(place.offset));
     }
     // One that lies in shared memory takes an empty place among the raw ones.
-    if (is_shared)
-      message->add_raw_output_contents();
-    else
+    if (is_shared) tensor.bytes = {};
+    if (raw != nullptr) {
+      raw->push_back({.bytes = tensor.bytes, .owner = std::move(tensor.owner)});
+    } else {
       message->add_raw_output_contents(tensor.bytes.data(), tensor.bytes.size());
+    }
   }
   return Status::ok();
 }

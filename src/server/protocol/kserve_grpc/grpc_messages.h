@@ -2,6 +2,8 @@
 // Requests and responses between the protocol's messages and the server's own.
 #pragma once
 
+#include <memory>
+#include <span>
 #include <vector>
 
 #include "grpc_service.pb.h"
@@ -22,12 +24,20 @@ struct GrpcAnswerShape {
   bool wants_empty_final = false;
 };
 
+// A raw output that is not in the message.
+struct RawTensor {
+  std::span<const std::byte> bytes;
+  std::shared_ptr<const void> owner;
+};
+
 // Tensors point into the message, which `message` keeps alive. kInvalidArgument with the sentences that clients know.
 Result<InferRequest> read_request(const std::shared_ptr<const inference::ModelInferRequest>& message,
                                   const SharedMemory& shared, GrpcAnswerShape* shape);
-// kInvalidArgument: a classification of what has no order.
+// Raw outputs are put into the message or, where `raw` is given, there, in order. kInvalidArgument: a classification of
+// what has no order.
 Status write_response(const InferModel& model, const GrpcAnswerShape& shape, const SharedMemory& shared,
-                      InferResponse&& response, inference::ModelInferResponse* message);
+                      InferResponse&& response, inference::ModelInferResponse* message,
+                      std::vector<RawTensor>* raw = nullptr);
 // -1 for "". kInvalidArgument: no number.
 Result<int64_t> read_version(const std::string& text);
 void write_statistics(const InferModel& model, inference::ModelStatistics* message);

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "server/protocol/kserve_grpc/grpc_server.h"
 
-#include <google/protobuf/util/json_util.h>
 #include <grpcpp/server.h>
 #include <grpcpp/server_builder.h>
 
 #include <algorithm>
+#include <atomic>
 #include <limits>
 #include <mutex>
 #include <thread>
@@ -16,8 +16,11 @@
 #include "health.grpc.pb.h"
 #include "server/core/running_count.h"
 #include "server/protocol/kserve/extensions.h"
+#include "server/protocol/kserve_grpc/grpc_call.h"
 #include "server/protocol/kserve_grpc/grpc_messages.h"
+#include "server/protocol/kserve_grpc/grpc_settings.h"
 #include "server/protocol/kserve_grpc/grpc_status.h"
+#include "server/protocol/kserve_grpc/infer_call.h"
 #include "server/protocol/kserve_grpc/stream_reactor.h"
 
 namespace nereid::server::kserve {
@@ -32,85 +35,62 @@ Unary* finish(Context* context, const Status& status) {
   return reactor;
 }
 
-Status stopping() {
-  return unavailable("the server is stopping and takes no more requests");
-}
-
-class InferReactor final : public Unary {
- public:
-  explicit InferReactor(std::shared_ptr<RunningCount> calls) : calls_(std::move(calls)) {}
-  void start(const GrpcOptions& options, std::shared_ptr<const inference::ModelInferRequest> message,
-             inference::ModelInferResponse* response) {
-    is_counted_ = calls_->begin();
-    const Status status = is_counted_ ? begin(options, message, response) : stopping();
-    if (!status.is_ok()) Finish(grpc_status(status));
-  }
-  void OnCancel() override { cancelled_->store(true, std::memory_order_relaxed); }
-  void OnDone() override {
-    if (is_counted_) calls_->end();
-    delete this;
-  }
-
- private:
-  Status begin(const GrpcOptions& options, const std::shared_ptr<const inference::ModelInferRequest>& message,
-               inference::ModelInferResponse* out) {
-    NEREID_TRY(const int64_t version, read_version(message->model_version()));
-    NEREID_TRY(const std::shared_ptr<InferModel> model, options.models->find(message->model_name(), version));
-    if (model->config().is_decoupled)
-      return unsupported("ModelInfer RPC doesn't support models with decoupled transaction policy");
-    GrpcAnswerShape shape;
-    NEREID_TRY(InferRequest request, read_request(message, *options.shared, &shape));
-    request.cancelled = cancelled_;
-    request.arrival_ns = now_ns();
-    return model->infer(std::move(request), [this, model, out, shared = options.shared,
-                                             shape = std::move(shape)](InferResponse&& response) {
-      if (!response.is_final) return;
-      Status status = response.status;
-      if (status.is_ok()) status = write_response(*model, shape, *shared, std::move(response), out);
-      Finish(grpc_status(status));
-    });
-  }
-
-  const std::shared_ptr<RunningCount> calls_;
-  const std::shared_ptr<std::atomic<bool>> cancelled_ = std::make_shared<std::atomic<bool>>(false);
-  bool is_counted_ = false;
-};
-
 // Threads for what may block: loads.
 class Blocking {
  public:
   ~Blocking() {
-    for (std::thread& thread : threads_) thread.join();
+    for (One& one : all_) one.thread.join();
   }
   void run(std::function<void()> work) {
     const std::lock_guard lock(mutex_);
-    threads_.emplace_back(std::move(work));
+    // Those that have ended leave their memory when they are joined.
+    std::erase_if(all_, [](One& one) {
+      if (one.is_over->load()) one.thread.join();
+      return !one.thread.joinable();
+    });
+    auto is_over = std::make_shared<std::atomic<bool>>(false);
+    std::thread thread([work = std::move(work), is_over] {
+      work();
+      is_over->store(true);
+    });
+    all_.push_back({.thread = std::move(thread), .is_over = std::move(is_over)});
   }
 
  private:
+  struct One {
+    std::thread thread;
+    std::shared_ptr<std::atomic<bool>> is_over;
+  };
   std::mutex mutex_;
-  std::vector<std::thread> threads_;
+  std::vector<One> all_;
 };
 
-class InferenceService final : public inference::GRPCInferenceService::CallbackService {
+// Inferences come and go as bytes (infer_call.h), other calls as messages.
+using Calls =
+    inference::GRPCInferenceService::WithRawCallbackMethod_ModelInfer<inference::GRPCInferenceService::CallbackService>;
+
+class InferenceService final : public Calls {
  public:
   InferenceService(const GrpcOptions& options, std::shared_ptr<RunningCount> calls)
       : options_(options), calls_(std::move(calls)) {}
 
   Unary* ServerLive(Context* context, const inference::ServerLiveRequest*,
                     inference::ServerLiveResponse* response) override {
+    if (Unary* no = refuse(context, ApiGroup::kHealth)) return no;
     response->set_live(true);
     return finish(context, Status::ok());
   }
 
   Unary* ServerReady(Context* context, const inference::ServerReadyRequest*,
                      inference::ServerReadyResponse* response) override {
+    if (Unary* no = refuse(context, ApiGroup::kHealth)) return no;
     response->set_ready(options_.is_ready());
     return finish(context, Status::ok());
   }
 
   Unary* ModelReady(Context* context, const inference::ModelReadyRequest* request,
                     inference::ModelReadyResponse* response) override {
+    if (Unary* no = refuse(context, ApiGroup::kHealth)) return no;
     const Result<int64_t> version = read_version(request->version());
     if (!version.is_ok()) return finish(context, version.status());
     const auto model = options_.models->find(request->name(), *version);
@@ -120,6 +100,7 @@ class InferenceService final : public inference::GRPCInferenceService::CallbackS
 
   Unary* ServerMetadata(Context* context, const inference::ServerMetadataRequest*,
                         inference::ServerMetadataResponse* response) override {
+    if (Unary* no = refuse(context, ApiGroup::kMetadata)) return no;
     response->set_name(options_.server_name);
     response->set_version(options_.version);
     for (const std::string_view one : extensions()) response->add_extensions(std::string(one));
@@ -128,6 +109,7 @@ class InferenceService final : public inference::GRPCInferenceService::CallbackS
 
   Unary* ModelMetadata(Context* context, const inference::ModelMetadataRequest* request,
                        inference::ModelMetadataResponse* response) override {
+    if (Unary* no = refuse(context, ApiGroup::kMetadata)) return no;
     const auto model = find(request->name(), request->version());
     if (!model.is_ok()) return finish(context, model.status());
     const server::ModelConfig& config = (*model)->config();
@@ -152,20 +134,24 @@ class InferenceService final : public inference::GRPCInferenceService::CallbackS
 
   Unary* ModelConfig(Context* context, const inference::ModelConfigRequest* request,
                      inference::ModelConfigResponse* response) override {
+    if (Unary* no = refuse(context, ApiGroup::kModelConfig)) return no;
     const auto model = find(request->name(), request->version());
     if (!model.is_ok()) return finish(context, model.status());
-    const auto read = google::protobuf::util::JsonStringToMessage((*model)->config_json(), response->mutable_config());
-    if (!read.ok()) return finish(context, internal("the configuration cannot be sent: {}", read.ToString()));
+    Result<std::string> config = options_.config_message((*model)->config_json());
+    if (!config.is_ok()) return finish(context, config.status());
+    response->set_config(std::move(*config));
     return finish(context, Status::ok());
   }
 
   Unary* ModelStatistics(Context* context, const inference::ModelStatisticsRequest* request,
                          inference::ModelStatisticsResponse* response) override {
+    if (Unary* no = refuse(context, ApiGroup::kStatistics)) return no;
     return finish(context, statistics(*request, response));
   }
 
   Unary* RepositoryIndex(Context* context, const inference::RepositoryIndexRequest* request,
                          inference::RepositoryIndexResponse* response) override {
+    if (Unary* no = refuse(context, ApiGroup::kModelRepository)) return no;
     if (!request->repository_name().empty())
       return finish(context, unsupported("'repository_name' specification is not supported"));
     for (const IndexRow& row : options_.models->index(request->ready())) {
@@ -180,6 +166,7 @@ class InferenceService final : public inference::GRPCInferenceService::CallbackS
 
   Unary* RepositoryModelLoad(Context* context, const inference::RepositoryModelLoadRequest* request,
                              inference::RepositoryModelLoadResponse*) override {
+    if (Unary* no = refuse(context, ApiGroup::kModelRepository)) return no;
     LoadOverride instead;
     for (const auto& [name, value] : request->parameters()) {
       if (name == "config" && value.has_string_param()) {
@@ -201,6 +188,7 @@ class InferenceService final : public inference::GRPCInferenceService::CallbackS
 
   Unary* RepositoryModelUnload(Context* context, const inference::RepositoryModelUnloadRequest* request,
                                inference::RepositoryModelUnloadResponse*) override {
+    if (Unary* no = refuse(context, ApiGroup::kModelRepository)) return no;
     const auto flag = request->parameters().find("unload_dependents");
     const bool with_dependents = flag != request->parameters().end() && flag->second.bool_param();
     Unary* reactor = context->DefaultReactor();
@@ -210,8 +198,21 @@ class InferenceService final : public inference::GRPCInferenceService::CallbackS
     return reactor;
   }
 
+  Unary* TraceSetting(Context* context, const inference::TraceSettingRequest* request,
+                      inference::TraceSettingResponse* response) override {
+    if (Unary* no = refuse(context, ApiGroup::kTrace)) return no;
+    return finish(context, exchange_trace_settings(options_, *request, response));
+  }
+
+  Unary* LogSettings(Context* context, const inference::LogSettingsRequest* request,
+                     inference::LogSettingsResponse* response) override {
+    if (Unary* no = refuse(context, ApiGroup::kLogging)) return no;
+    return finish(context, exchange_log_settings(options_, *request, response));
+  }
+
   Unary* SystemSharedMemoryStatus(Context* context, const inference::SystemSharedMemoryStatusRequest* request,
                                   inference::SystemSharedMemoryStatusResponse* response) override {
+    if (Unary* no = refuse(context, ApiGroup::kSharedMemory)) return no;
     const auto regions = options_.shared->list(request->name());
     if (!regions.is_ok()) return finish(context, regions.status());
     for (const SharedRegion& region : *regions) {
@@ -226,6 +227,7 @@ class InferenceService final : public inference::GRPCInferenceService::CallbackS
 
   Unary* SystemSharedMemoryRegister(Context* context, const inference::SystemSharedMemoryRegisterRequest* request,
                                     inference::SystemSharedMemoryRegisterResponse*) override {
+    if (Unary* no = refuse(context, ApiGroup::kSharedMemory)) return no;
     return finish(context, options_.shared->add({.name = request->name(),
                                                  .key = request->key(),
                                                  .offset = request->offset(),
@@ -234,43 +236,54 @@ class InferenceService final : public inference::GRPCInferenceService::CallbackS
 
   Unary* SystemSharedMemoryUnregister(Context* context, const inference::SystemSharedMemoryUnregisterRequest* request,
                                       inference::SystemSharedMemoryUnregisterResponse*) override {
+    if (Unary* no = refuse(context, ApiGroup::kSharedMemory)) return no;
     return finish(context,
                   request->name().empty() ? options_.shared->remove_all() : options_.shared->remove(request->name()));
   }
 
   Unary* CudaSharedMemoryStatus(Context* context, const inference::CudaSharedMemoryStatusRequest* request,
                                 inference::CudaSharedMemoryStatusResponse*) override {
+    if (Unary* no = refuse(context, ApiGroup::kSharedMemory)) return no;
     if (request->name().empty()) return finish(context, Status::ok());
     return finish(context, not_found("Unable to find cuda shared memory region: '{}'", request->name()));
   }
 
   Unary* CudaSharedMemoryRegister(Context* context, const inference::CudaSharedMemoryRegisterRequest*,
                                   inference::CudaSharedMemoryRegisterResponse*) override {
+    if (Unary* no = refuse(context, ApiGroup::kSharedMemory)) return no;
     return finish(context, unsupported("models run on the processors: memory of a GPU cannot be shared with them"));
   }
 
   Unary* CudaSharedMemoryUnregister(Context* context, const inference::CudaSharedMemoryUnregisterRequest*,
                                     inference::CudaSharedMemoryUnregisterResponse*) override {
+    if (Unary* no = refuse(context, ApiGroup::kSharedMemory)) return no;
     return finish(context, Status::ok());
   }
 
-  Unary* ModelInfer(Context*, const inference::ModelInferRequest* request,
-                    inference::ModelInferResponse* response) override {
-    // What still runs when the call is over may read its inputs: the message is taken along.
-    auto message = std::make_shared<inference::ModelInferRequest>();
-    message->Swap(const_cast<inference::ModelInferRequest*>(request));
-    auto* reactor = new InferReactor(calls_);
-    reactor->start(options_, std::move(message), response);
-    return reactor;
+  Unary* ModelInfer(Context* context, const grpc::ByteBuffer* request, grpc::ByteBuffer* response) override {
+    compress(context);
+    return start_infer_call(options_, calls_, context->client_metadata(), *request, response);
   }
 
   StreamReactor* ModelStreamInfer(Context* context) override {
     const auto flag = context->client_metadata().find("triton_grpc_error");
     const bool ends = flag != context->client_metadata().end() && flag->second == "true";
-    return make_stream_reactor(options_.models, options_.shared, calls_, ends);
+    compress(context);
+    return make_stream_reactor(options_, calls_, context->client_metadata(), ends);
   }
 
  private:
+  void compress(Context* context) const {
+    if (options_.compression_level > 0)
+      context->set_compression_level(static_cast<grpc_compression_level>(options_.compression_level));
+  }
+
+  // Ends a call that may not be made; nullptr: it may.
+  Unary* refuse(Context* context, ApiGroup group) const {
+    const Status may = check_access(options_, context->client_metadata(), group);
+    return may.is_ok() ? nullptr : finish(context, may);
+  }
+
   Result<std::shared_ptr<InferModel>> find(const std::string& name, const std::string& version_text) const {
     NEREID_TRY(const int64_t version, read_version(version_text));
     return options_.models->find(name, version);
@@ -301,6 +314,8 @@ class HealthService final : public grpc::health::v1::Health::CallbackService {
   explicit HealthService(const GrpcOptions& options) : options_(options) {}
   Unary* Check(Context* context, const grpc::health::v1::HealthCheckRequest*,
                grpc::health::v1::HealthCheckResponse* response) override {
+    if (const Status may = check_access(options_, context->client_metadata(), ApiGroup::kHealth); !may.is_ok())
+      return finish(context, may);
     response->set_status(options_.is_ready() ? grpc::health::v1::HealthCheckResponse::SERVING
                                              : grpc::health::v1::HealthCheckResponse::NOT_SERVING);
     return finish(context, Status::ok());
@@ -318,16 +333,18 @@ class RunningServer final : public GrpcServer {
   Status start() {
     grpc::ServerBuilder builder;
     const std::string where = options_.address + ":" + std::to_string(options_.port);
-    builder.AddListeningPort(where, grpc::InsecureServerCredentials(), &port_);
+    builder.AddListeningPort(where, credentials(), &port_);
     builder.AddChannelArgument(GRPC_ARG_ALLOW_REUSEPORT, 0);
+    for (const auto& [name, value] : options_.channel_arguments) builder.AddChannelArgument(name, value);
     builder.SetMaxReceiveMessageSize(std::numeric_limits<int>::max());
     builder.SetMaxSendMessageSize(std::numeric_limits<int>::max());
     builder.RegisterService(&service_);
     builder.RegisterService(&health_);
     server_ = builder.BuildAndStart();
     if (server_ == nullptr || port_ == 0)
-      return unavailable("{} cannot be listened on for gRPC: is another program there, or is it no address here?",
-                         where);
+      return unavailable("{} cannot be listened on for gRPC: is another program there, or is it no address here{}?",
+                         where,
+                         options_.tls.certificate.empty() ? "" : ", or do certificate and key not belong together");
     return Status::ok();
   }
 
@@ -343,6 +360,17 @@ class RunningServer final : public GrpcServer {
   }
 
  private:
+  std::shared_ptr<grpc::ServerCredentials> credentials() const {
+    const GrpcTls& tls = options_.tls;
+    if (tls.certificate.empty()) return grpc::InsecureServerCredentials();
+    grpc::SslServerCredentialsOptions ssl(tls.client_ca.empty()
+                                              ? GRPC_SSL_DONT_REQUEST_CLIENT_CERTIFICATE
+                                              : GRPC_SSL_REQUEST_AND_REQUIRE_CLIENT_CERTIFICATE_AND_VERIFY);
+    ssl.pem_root_certs = tls.client_ca;
+    ssl.pem_key_cert_pairs.push_back({tls.key, tls.certificate});
+    return grpc::SslServerCredentials(ssl);
+  }
+
   const GrpcOptions options_;
   const std::shared_ptr<RunningCount> calls_ = std::make_shared<RunningCount>();
   InferenceService service_{options_, calls_};

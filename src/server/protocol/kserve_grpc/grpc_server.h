@@ -6,11 +6,23 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
 
 #include "server/core/infer_models.h"
+#include "server/core/log_control.h"
 #include "server/core/shared_memory.h"
+#include "server/core/tracer.h"
+#include "server/protocol/kserve/api_group.h"
 
 namespace nereid::server::kserve {
+
+// PEM texts; no certificate: in the clear.
+struct GrpcTls {
+  std::string certificate, key;
+  std::string client_ca;  // clients must show a certificate that these have signed; "": none
+};
 
 struct GrpcOptions {
   std::string address = "127.0.0.1";
@@ -20,11 +32,21 @@ struct GrpcOptions {
   std::string server_name = "triton";
   std::string version;
   std::function<bool()> is_ready;
+  std::shared_ptr<Tracer> tracer;
+  std::shared_ptr<LogControl> log;
+  RestrictedApis restricted;
+  // What of a call's metadata the model is to know (forwarded_headers.h); nothing: none of it.
+  std::function<Status(std::string_view name, std::string_view value, InferRequest* request)> forward_header;
+  GrpcTls tls;
+  std::vector<std::pair<std::string, int>> channel_arguments;  // gRPC's own, by their names
+  int compression_level = 0;                                   // of responses: 0 none to 3 high
+  // A configuration's JSON as the bytes of the message ModelConfig.
+  std::function<Result<std::string>(const std::string& json)> config_message;
 };
 
 class GrpcServer {
  public:
-  // kUnavailable: the port is taken; kUnsupported: the program was built without gRPC.
+  // kUnavailable: the port is taken. Programs call load_grpc() (loader/load_grpc.h) instead.
   static Result<std::unique_ptr<GrpcServer>> start(GrpcOptions options);
   // Ends at once what still runs.
   virtual ~GrpcServer() = default;

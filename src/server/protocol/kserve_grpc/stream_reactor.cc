@@ -3,6 +3,7 @@
 
 #include <deque>
 #include <mutex>
+#include <optional>
 
 #include "base/clock.h"
 #include "server/protocol/kserve_grpc/grpc_messages.h"
@@ -23,15 +24,26 @@ struct Slot {
 // Shared by the reactor, which gRPC ends when it likes, and the sinks of requests that still run.
 class Stream : public std::enable_shared_from_this<Stream> {
  public:
-  Stream(StreamReactor* reactor, std::shared_ptr<InferModels> models, std::shared_ptr<SharedMemory> shared,
-         std::shared_ptr<RunningCount> calls, bool errors_end_it)
+  Stream(StreamReactor* reactor, const GrpcOptions& options, std::shared_ptr<RunningCount> calls,
+         const Metadata& metadata, bool errors_end_it)
       : reactor_(reactor),
-        models_(std::move(models)),
-        shared_(std::move(shared)),
+        options_(options),
+        metadata_(options, metadata),
+        may_(check_access(options, metadata, ApiGroup::kInference)),
+        shared_(options.shared),
         calls_(std::move(calls)),
-        errors_end_it_(errors_end_it) {}
+        errors_end_it_(errors_end_it) {
+    if (!may_.is_ok()) is_final_ = grpc_status(may_), is_broken_ = true;
+  }
+
+  // Ends it at once where the client may not use it.
+  void begin() {
+    const std::lock_guard lock(mutex_);
+    if (!may_.is_ok()) pump();
+  }
 
   void take(std::shared_ptr<inference::ModelInferRequest> message) {
+    if (!may_.is_ok()) return;
     auto slot = std::make_shared<Slot>();
     slot->cancelled = std::make_shared<std::atomic<bool>>(false);
     {
@@ -76,25 +88,32 @@ class Stream : public std::enable_shared_from_this<Stream> {
  private:
   Status start(const std::shared_ptr<inference::ModelInferRequest>& message, const std::shared_ptr<Slot>& slot) {
     NEREID_TRY(const int64_t version, read_version(message->model_version()));
-    NEREID_TRY(const std::shared_ptr<InferModel> model, models_->find(message->model_name(), version));
+    NEREID_TRY(const std::shared_ptr<InferModel> model, options_.models->find(message->model_name(), version));
     GrpcAnswerShape shape;
     NEREID_TRY(InferRequest request, read_request(message, *shared_, &shape));
     request.cancelled = slot->cancelled;
-    request.arrival_ns = now_ns();
-    return model->infer(std::move(request),
-                        [self = shared_from_this(), slot, model, shape = std::move(shape)](InferResponse&& response) {
-                          const bool is_final = response.is_final;
-                          self->answer(slot, *model, shape, std::move(response));
-                          if (is_final) self->calls_->end();
-                        });
+    NEREID_RETURN_IF_ERROR(metadata_.prepare(options_, *model, now_ns(), &request));
+    const std::shared_ptr<RequestTrace> trace = request.trace;
+    return model->infer(std::move(request), [self = shared_from_this(), slot, model, shape = std::move(shape),
+                                             trace](InferResponse&& response) {
+      const bool is_final = response.is_final;
+      if (trace != nullptr && is_final) trace->mark(TraceMark::kGrpcSendStart, now_ns());
+      self->answer(slot, *model, shape, std::move(response));
+      if (trace != nullptr && is_final) trace->mark(TraceMark::kGrpcSendEnd, now_ns());
+      if (is_final) self->calls_->end();
+    });
   }
 
-  void fail(const std::shared_ptr<Slot>& slot, const std::string& id, const Status& status) {
+  // `is_final`: of a model's own answer, whether it is the last.
+  void fail(const std::shared_ptr<Slot>& slot, const std::string& id, const Status& status,
+            std::optional<bool> is_final = {}) {
     const std::lock_guard lock(mutex_);
     if (errors_end_it_ && is_final_.ok()) is_final_ = grpc_status(status), is_broken_ = true;
     Message message;
     message.set_error_message(status.message());
     message.mutable_infer_response()->set_id(id);
+    if (is_final)
+      (*message.mutable_infer_response()->mutable_parameters())["triton_final_response"].set_bool_param(*is_final);
     slot->ready.push_back(std::move(message));
     slot->is_done = true;
     pump();
@@ -102,7 +121,7 @@ class Stream : public std::enable_shared_from_this<Stream> {
 
   void answer(const std::shared_ptr<Slot>& slot, const InferModel& model, const GrpcAnswerShape& shape,
               InferResponse&& response) {
-    if (!response.status.is_ok()) return fail(slot, shape.id, response.status);
+    if (!response.status.is_ok()) return fail(slot, shape.id, response.status, response.is_final);
     const bool is_final = response.is_final, is_decoupled = model.config().is_decoupled;
     Message message;
     bool is_sent = true;
@@ -153,7 +172,9 @@ class Stream : public std::enable_shared_from_this<Stream> {
 
   std::mutex mutex_;
   StreamReactor* reactor_;
-  const std::shared_ptr<InferModels> models_;
+  const GrpcOptions& options_;
+  const CallMetadata metadata_;
+  const Status may_;
   const std::shared_ptr<SharedMemory> shared_;
   const std::shared_ptr<RunningCount> calls_;
   const bool errors_end_it_;
@@ -165,9 +186,9 @@ class Stream : public std::enable_shared_from_this<Stream> {
 
 class Reactor final : public StreamReactor {
  public:
-  Reactor(std::shared_ptr<InferModels> models, std::shared_ptr<SharedMemory> shared,
-          std::shared_ptr<RunningCount> calls, bool errors_end_it)
-      : stream_(std::make_shared<Stream>(this, std::move(models), std::move(shared), std::move(calls), errors_end_it)) {
+  Reactor(const GrpcOptions& options, std::shared_ptr<RunningCount> calls, const Metadata& metadata, bool errors_end_it)
+      : stream_(std::make_shared<Stream>(this, options, std::move(calls), metadata, errors_end_it)) {
+    stream_->begin();
     read_next();
   }
   void OnReadDone(bool ok) override {
@@ -193,9 +214,9 @@ class Reactor final : public StreamReactor {
 
 }  // namespace
 
-StreamReactor* make_stream_reactor(std::shared_ptr<InferModels> models, std::shared_ptr<SharedMemory> shared,
-                                   std::shared_ptr<RunningCount> calls, bool errors_end_the_stream) {
-  return new Reactor(std::move(models), std::move(shared), std::move(calls), errors_end_the_stream);
+StreamReactor* make_stream_reactor(const GrpcOptions& options, std::shared_ptr<RunningCount> calls,
+                                   const Metadata& metadata, bool errors_end_the_stream) {
+  return new Reactor(options, std::move(calls), metadata, errors_end_the_stream);
 }
 
 }  // namespace nereid::server::kserve

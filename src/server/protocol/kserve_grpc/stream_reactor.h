@@ -9,16 +9,15 @@
 #include <memory>
 
 #include "grpc_service.pb.h"
-#include "server/core/infer_models.h"
 #include "server/core/running_count.h"
-#include "server/core/shared_memory.h"
+#include "server/protocol/kserve_grpc/grpc_call.h"
 
 namespace nereid::server::kserve {
 
 using StreamReactor = grpc::ServerBidiReactor<inference::ModelInferRequest, inference::ModelStreamInferResponse>;
 
-// Lives until the stream is done.
-StreamReactor* make_stream_reactor(std::shared_ptr<InferModels> models, std::shared_ptr<SharedMemory> shared,
-                                   std::shared_ptr<RunningCount> calls, bool errors_end_the_stream);
+// Lives until the stream is done. `options` outlive it.
+StreamReactor* make_stream_reactor(const GrpcOptions& options, std::shared_ptr<RunningCount> calls,
+                                   const Metadata& metadata, bool errors_end_the_stream);
 
 }  // namespace nereid::server::kserve

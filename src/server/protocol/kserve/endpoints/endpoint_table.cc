@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "server/protocol/kserve/endpoints/endpoint_table.h"
 
+#include <fmt/format.h>
+
 #include "server/protocol/kserve/endpoints/handlers.h"
+#include "server/protocol/kserve/kserve_error.h"
 
 namespace nereid::server::kserve {
 namespace {
@@ -11,47 +14,62 @@ using Start = void (*)(const ServicePtr&, net::Request, std::shared_ptr<net::Res
 
 using enum net::Access;
 using enum net::Runs;
+using enum ApiGroup;
 
 // Endpoints that answer at once.
 struct AnswerRow {
   std::string_view method, pattern, summary;
   Answer answer;
+  ApiGroup group;
   net::Access access = kKey;
   net::Runs runs = kOnLoop;
 };
 
 // A row before another with the same path but for a name is the one that answers.
 constexpr AnswerRow kAnswers[] = {
-    {"GET", "/v2/health/live", "200 while the process works", live, kOpen},
-    {"GET", "/v2/health/ready", "200 when every model that should answer does", ready, kOpen},
-    {"GET", "/v2", "the server's name, version and extensions", server_metadata},
-    {"GET", "/v2/models/stats", "what all models have done", all_statistics},
-    {"GET", "/v2/models/{model}", "a model's inputs and outputs", model_metadata},
-    {"GET", "/v2/models/{model}/versions/{version}", "a version's inputs and outputs", model_metadata},
-    {"GET", "/v2/models/{model}/ready", "200 when the model answers", model_ready},
-    {"GET", "/v2/models/{model}/versions/{version}/ready", "200 when the version answers", model_ready},
-    {"GET", "/v2/models/{model}/config", "the configuration in force", model_config},
-    {"GET", "/v2/models/{model}/versions/{version}/config", "a version's configuration", model_config},
-    {"GET", "/v2/models/{model}/stats", "what the model has done", model_statistics},
-    {"GET", "/v2/models/{model}/versions/{version}/stats", "what the version has done", model_statistics},
-    {"POST", "/v2/repository/index", "the models there are, with their states", repository_index, kKey, kOnWorker},
-    {"POST", "/v2/repository/{repository}/index", "the same", repository_index, kKey, kOnWorker},
-    {"POST", "/v2/repository/models/{model}/load", "loads a model, or loads it anew", model_load, kKey, kOnWorker},
-    {"POST", "/v2/repository/{repository}/models/{model}/load", "the same", model_load, kKey, kOnWorker},
-    {"POST", "/v2/repository/models/{model}/unload", "unloads a model", model_unload, kKey, kOnWorker},
-    {"POST", "/v2/repository/{repository}/models/{model}/unload", "the same", model_unload, kKey, kOnWorker},
-    {"GET", "/v2/systemsharedmemory/status", "the regions of shared memory", shared_memory_status},
-    {"GET", "/v2/systemsharedmemory/region/{region}/status", "one region", shared_memory_status},
-    {"POST", "/v2/systemsharedmemory/region/{region}/register", "names a region", shared_memory_register, kKey,
+    {"GET", "/v2/health/live", "200 while the process works", live, kHealth, kOpen},
+    {"GET", "/v2/health/ready", "200 when every model that should answer does", ready, kHealth, kOpen},
+    {"GET", "/v2", "the server's name, version and extensions", server_metadata, kMetadata},
+    {"GET", "/v2/models/stats", "what all models have done", all_statistics, kStatistics},
+    {"GET", "/v2/models/{model}", "a model's inputs and outputs", model_metadata, kMetadata},
+    {"GET", "/v2/models/{model}/versions/{version}", "a version's inputs and outputs", model_metadata, kMetadata},
+    {"GET", "/v2/models/{model}/ready", "200 when the model answers", model_ready, kHealth},
+    {"GET", "/v2/models/{model}/versions/{version}/ready", "200 when the version answers", model_ready, kHealth},
+    {"GET", "/v2/models/{model}/config", "the configuration in force", model_config, kModelConfig},
+    {"GET", "/v2/models/{model}/versions/{version}/config", "a version's configuration", model_config, kModelConfig},
+    {"GET", "/v2/models/{model}/stats", "what the model has done", model_statistics, kStatistics},
+    {"GET", "/v2/models/{model}/versions/{version}/stats", "what the version has done", model_statistics, kStatistics},
+    {"POST", "/v2/repository/index", "the models there are, with their states", repository_index, kModelRepository,
+     kKey, kOnWorker},
+    {"POST", "/v2/repository/{repository}/index", "the same", repository_index, kModelRepository, kKey, kOnWorker},
+    {"POST", "/v2/repository/models/{model}/load", "loads a model, or loads it anew", model_load, kModelRepository,
+     kKey, kOnWorker},
+    {"POST", "/v2/repository/{repository}/models/{model}/load", "the same", model_load, kModelRepository, kKey,
      kOnWorker},
-    {"POST", "/v2/systemsharedmemory/region/{region}/unregister", "forgets it", shared_memory_unregister, kKey,
+    {"POST", "/v2/repository/models/{model}/unload", "unloads a model", model_unload, kModelRepository, kKey,
      kOnWorker},
-    {"POST", "/v2/systemsharedmemory/unregister", "forgets all", shared_memory_unregister, kKey, kOnWorker},
-    {"GET", "/v2/cudasharedmemory/status", "the regions of CUDA's memory: none", cuda_memory_status},
-    {"GET", "/v2/cudasharedmemory/region/{region}/status", "one region", cuda_memory_status},
-    {"POST", "/v2/cudasharedmemory/region/{region}/register", "refused", cuda_memory_register},
-    {"POST", "/v2/cudasharedmemory/region/{region}/unregister", "nothing to forget", cuda_memory_unregister},
-    {"POST", "/v2/cudasharedmemory/unregister", "nothing to forget", cuda_memory_unregister},
+    {"POST", "/v2/repository/{repository}/models/{model}/unload", "the same", model_unload, kModelRepository, kKey,
+     kOnWorker},
+    {"GET", "/v2/systemsharedmemory/status", "the regions of shared memory", shared_memory_status, kSharedMemory},
+    {"GET", "/v2/systemsharedmemory/region/{region}/status", "one region", shared_memory_status, kSharedMemory},
+    {"POST", "/v2/systemsharedmemory/region/{region}/register", "names a region", shared_memory_register, kSharedMemory,
+     kKey, kOnWorker},
+    {"POST", "/v2/systemsharedmemory/region/{region}/unregister", "forgets it", shared_memory_unregister, kSharedMemory,
+     kKey, kOnWorker},
+    {"POST", "/v2/systemsharedmemory/unregister", "forgets all", shared_memory_unregister, kSharedMemory, kKey,
+     kOnWorker},
+    {"GET", "/v2/cudasharedmemory/status", "the regions of CUDA's memory: none", cuda_memory_status, kSharedMemory},
+    {"GET", "/v2/cudasharedmemory/region/{region}/status", "one region", cuda_memory_status, kSharedMemory},
+    {"POST", "/v2/cudasharedmemory/region/{region}/register", "refused", cuda_memory_register, kSharedMemory},
+    {"POST", "/v2/cudasharedmemory/region/{region}/unregister", "nothing to forget", cuda_memory_unregister,
+     kSharedMemory},
+    {"POST", "/v2/cudasharedmemory/unregister", "nothing to forget", cuda_memory_unregister, kSharedMemory},
+    {"GET", "/v2/trace/setting", "which requests are traced", trace_settings, kTrace},
+    {"POST", "/v2/trace/setting", "changes that", change_trace_settings, kTrace, kKey, kOnWorker},
+    {"GET", "/v2/models/{model}/trace/setting", "which of a model's requests are traced", trace_settings, kTrace},
+    {"POST", "/v2/models/{model}/trace/setting", "changes that", change_trace_settings, kTrace, kKey, kOnWorker},
+    {"GET", "/v2/logging", "what is logged, and how", log_settings, kLogging},
+    {"POST", "/v2/logging", "changes that", change_log_settings, kLogging},
 };
 
 // Bodies that are read within a fraction of a millisecond; models that compute do it on threads of their own.
@@ -72,6 +90,14 @@ constexpr StartRow kStarts[] = {
     {"/v2/models/{model}/versions/{version}/generate_stream", "the same of a version", generate_stream},
 };
 
+// What who may not use a group gets; nothing for who may.
+bool is_refused(const Service& service, ApiGroup group, const net::Request& request, net::Responder& out) {
+  const std::string* header = service.restricted.header(group);
+  if (header == nullptr || service.restricted.accepts(group, request.headers.get(*header))) return false;
+  out.send(error_response(403, fmt::format("This API is restricted, expecting header '{}'", *header)));
+  return true;
+}
+
 }  // namespace
 
 std::vector<net::Endpoint> make_endpoints(std::shared_ptr<const Service> service) {
@@ -81,8 +107,10 @@ std::vector<net::Endpoint> make_endpoints(std::shared_ptr<const Service> service
                    .pattern = std::string(row.pattern),
                    .summary = std::string(row.summary),
                    .handle =
-                       [service, answer = row.answer](net::Request request, std::shared_ptr<net::Responder> responder) {
-                         responder->send(answer(*service, request));
+                       [service, answer = row.answer, group = row.group](net::Request request,
+                                                                         std::shared_ptr<net::Responder> responder) {
+                         if (!is_refused(*service, group, request, *responder))
+                           responder->send(answer(*service, request));
                        },
                    .access = row.access,
                    .runs = row.runs});
@@ -92,7 +120,8 @@ std::vector<net::Endpoint> make_endpoints(std::shared_ptr<const Service> service
                    .summary = std::string(row.summary),
                    .handle =
                        [service, start = row.start](net::Request request, std::shared_ptr<net::Responder> responder) {
-                         start(service, std::move(request), std::move(responder));
+                         if (!is_refused(*service, kInference, request, *responder))
+                           start(service, std::move(request), std::move(responder));
                        },
                    .access = kKey,
                    .runs = kOnWorker,

@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <utility>
+
+#include "base/clock.h"
 #include "server/protocol/kserve/endpoints/handlers.h"
 #include "server/protocol/kserve/generate_body.h"
 #include "server/protocol/kserve/json_writer.h"
@@ -86,7 +89,8 @@ void start(const ServicePtr& service, net::Request request, std::shared_ptr<net:
   if (!read.is_ok()) return out->send(error_response(read.status()));
   auto cancelled = std::make_shared<std::atomic<bool>>(false);
   read->cancelled = cancelled;
-  read->arrival_ns = request.received_ns;
+  if (const Status status = prepare(*service, request, *model, &*read); !status.is_ok())
+    return out->send(error_response(status));
   out->on_closed([cancelled] { cancelled->store(true, std::memory_order_relaxed); });
   std::shared_ptr<Answer> answer;
   if (streams) {
@@ -94,7 +98,13 @@ void start(const ServicePtr& service, net::Request request, std::shared_ptr<net:
   } else {
     answer = std::make_shared<WholeAnswer>(model, read->id, out);
   }
-  const Status status = model->infer(std::move(*read), [answer](InferResponse&& r) { answer->take(std::move(r)); });
+  const std::shared_ptr<RequestTrace> trace = read->trace;
+  const Status status = model->infer(std::move(*read), [answer, trace, has_begun = false](InferResponse&& r) mutable {
+    const bool is_final = r.is_final;
+    if (trace != nullptr && !std::exchange(has_begun, true)) trace->mark(TraceMark::kHttpSendStart, now_ns());
+    answer->take(std::move(r));
+    if (trace != nullptr && is_final) trace->mark(TraceMark::kHttpSendEnd, now_ns());
+  });
   if (!status.is_ok()) out->send(error_response(status));
 }
 

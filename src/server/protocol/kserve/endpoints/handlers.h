@@ -29,6 +29,12 @@ net::Response shared_memory_unregister(const Service& service, const net::Reques
 net::Response cuda_memory_status(const Service& service, const net::Request& request);
 net::Response cuda_memory_register(const Service& service, const net::Request& request);
 net::Response cuda_memory_unregister(const Service& service, const net::Request& request);
+// trace.cc
+net::Response trace_settings(const Service& service, const net::Request& request);
+net::Response change_trace_settings(const Service& service, const net::Request& request);
+// logging.cc
+net::Response log_settings(const Service& service, const net::Request& request);
+net::Response change_log_settings(const Service& service, const net::Request& request);
 // infer.cc
 void infer(const ServicePtr& service, net::Request request, std::shared_ptr<net::Responder> out);
 // generate.cc

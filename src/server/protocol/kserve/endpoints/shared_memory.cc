@@ -17,18 +17,30 @@ net::Response done(const Status& status) {
   return status.is_ok() ? net::json_response(200, "") : error_response(status);
 }
 
+Status no_field(std::string_view name) {
+  return invalid_argument("Shared memory register request has no '{}' field", name);
+}
+
+Result<uint64_t> read_size(const JsonValue& value) {
+  const std::optional<uint64_t> size = value.as_uint();
+  if (!size) return wrong_json("non-unsigned-integer", "unsigned-integer");
+  return *size;
+}
+
 Result<SharedRegion> read_region(const net::Request& request) {
   NEREID_TRY(const JsonDocument document, JsonDocument::parse(request.body));
   const JsonValue root = document.root();
   SharedRegion region;
   region.name = region_of(request);
-  NEREID_TRY(region.key, member_text(root, "key"));
-  if (const auto offset = root.find("offset")) {
-    NEREID_TRY(region.offset, value_uint("offset", *offset));
+  const auto key = root.find("key"), offset = root.find("offset"), bytes = root.find("byte_size");
+  if (!key) return no_field("key");
+  if (!key->is_string()) return wrong_json("non-string", "string");
+  region.key = key->text();
+  if (!bytes) return no_field("byte_size");
+  NEREID_TRY(region.bytes, read_size(*bytes));
+  if (offset) {
+    NEREID_TRY(region.offset, read_size(*offset));
   }
-  const auto bytes = root.find("byte_size");
-  if (!bytes) return missing_member("byte_size");
-  NEREID_TRY(region.bytes, value_uint("byte_size", *bytes));
   return region;
 }
 
@@ -65,7 +77,11 @@ net::Response cuda_memory_status(const Service&, const net::Request& request) {
   return error_response(not_found("Unable to find cuda shared memory region: '{}'", name));
 }
 
-net::Response cuda_memory_register(const Service&, const net::Request&) {
+net::Response cuda_memory_register(const Service&, const net::Request& request) {
+  const auto document = JsonDocument::parse(request.body);
+  if (!document.is_ok()) return error_response(document.status());
+  for (const std::string_view field : {"raw_handle", "device_id", "byte_size"})
+    if (!document->root().find(field)) return error_response(no_field(field));
   return error_response(unsupported("models run on the processors: memory of a GPU cannot be shared with them"));
 }
 
