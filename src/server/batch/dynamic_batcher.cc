@@ -74,7 +74,7 @@ void DynamicBatcher::find_late(int64_t now_ns, Decision* decision) {
   }
 }
 
-void DynamicBatcher::form(int64_t now_ns, Decision* decision) {
+std::vector<uint64_t> DynamicBatcher::choose(int64_t now_ns, int64_t* again_ns) const {
   // In the order of their turn: what fits together from the first on.
   std::vector<const Waiting*> batch;
   std::vector<int64_t> sums;
@@ -95,7 +95,7 @@ void DynamicBatcher::form(int64_t now_ns, Decision* decision) {
   };
   for (const auto& [priority, queue] : queues_) take(queue.front);
   for (const auto& [priority, queue] : queues_) take(queue.delayed);
-  if (batch.empty()) return;
+  if (batch.empty()) return {};
 
   size_t count = batch.size();
   if (can_grow && options_.rules.max_delay_us > 0) {
@@ -106,20 +106,27 @@ void DynamicBatcher::form(int64_t now_ns, Decision* decision) {
         if (sums[i] == size) preferred = i + 1;
     const int64_t due_ns = after_us(oldest_ns, options_.rules.max_delay_us);
     if (preferred == 0 && due_ns > now_ns) {
-      decision->again_ns = std::min(decision->again_ns, due_ns);
-      return;
+      *again_ns = std::min(*again_ns, due_ns);
+      return {};
     }
     if (due_ns > now_ns) count = preferred;
   }
-  for (size_t i = 0; i < count; ++i) decision->run.push_back(batch[i]->request.ticket);
-  for (const uint64_t ticket : decision->run) remove(ticket);
+  std::vector<uint64_t> run;
+  for (size_t i = 0; i < count; ++i) run.push_back(batch[i]->request.ticket);
+  return run;
+}
+
+bool DynamicBatcher::is_due(int64_t now_ns, int64_t* again_ns) const {
+  return size_ > 0 && !choose(now_ns, again_ns).empty();
 }
 
 DynamicBatcher::Decision DynamicBatcher::next(int64_t now_ns, bool is_free) {
   Decision decision;
   if (size_ == 0) return decision;
   find_late(now_ns, &decision);
-  if (is_free) form(now_ns, &decision);
+  if (!is_free) return decision;
+  decision.run = choose(now_ns, &decision.again_ns);
+  for (const uint64_t ticket : decision.run) remove(ticket);
   return decision;
 }
 

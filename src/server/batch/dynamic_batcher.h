@@ -50,6 +50,8 @@ class DynamicBatcher {
   // For an instance that is free at `now_ns`. `is_free` false: only what is late is looked for.
   Decision next(int64_t now_ns, bool is_free);
 
+  // Whether next() would give a batch to run; else `again_ns` is when, unless something comes before.
+  bool is_due(int64_t now_ns, int64_t* again_ns) const;
   size_t size() const { return size_; }
 
  private:
@@ -62,7 +64,7 @@ class DynamicBatcher {
   };
   const QueuePolicy& policy_of(uint64_t priority) const;
   void find_late(int64_t now_ns, Decision* decision);
-  void form(int64_t now_ns, Decision* decision);
+  std::vector<uint64_t> choose(int64_t now_ns, int64_t* again_ns) const;
 
   BatcherOptions options_;
   std::map<uint64_t, Queue> queues_;

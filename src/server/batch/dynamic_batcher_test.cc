@@ -63,6 +63,17 @@ TEST(DynamicBatcher, the_largest_preferred_size_that_is_there_runs_at_once) {
   EXPECT_TRUE(batcher.next(0, true).run.empty());
 }
 
+TEST(DynamicBatcher, whether_a_batch_is_due_can_be_asked_without_taking_it) {
+  DynamicBatcher batcher(joining(8, {4}, 100));
+  int64_t again_ns = DynamicBatcher::kNever;
+  EXPECT_FALSE(batcher.is_due(0, &again_ns));
+  batcher.add(request(1, 1, 0));
+  EXPECT_FALSE(batcher.is_due(99 * kUs, &again_ns));
+  EXPECT_EQ(again_ns, 100 * kUs);
+  EXPECT_TRUE(batcher.is_due(100 * kUs, &again_ns));
+  EXPECT_EQ(batcher.next(100 * kUs, true).run, Tickets{1});
+}
+
 TEST(DynamicBatcher, a_full_batch_does_not_wait) {
   DynamicBatcher batcher(joining(4, {}, 1'000'000));
   for (uint64_t i = 1; i <= 2; ++i) batcher.add(request(i, 2));

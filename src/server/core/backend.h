@@ -24,6 +24,9 @@ class Execution {
   virtual bool wants(std::string_view output) const = 0;
   // A response; exactly one with is_final set, also for a decoupled model. On any thread.
   virtual void send(InferResponse response) = 0;
+  // Instead of a last response, while it is executed: the request is to run once more, with these tensors for the states
+  // of its sequence. False: the configuration does not say iterative_sequence, and nothing has happened.
+  virtual bool run_again(std::vector<InferTensor> /*states*/) { return false; }
 };
 
 // When the parts of an execution were over, by now_ns().
@@ -43,6 +46,8 @@ class BackendModel {
  public:
   virtual ~BackendModel() = default;
   virtual Result<std::unique_ptr<BackendInstance>> make_instance(const std::string& name) = 0;
+  // The instances that are made from now on are those of another configuration, which differs in nothing else.
+  virtual void expect_instances(const ModelConfig&) {}
   // Its runs take less than handing them to another thread would.
   virtual bool is_instant() const { return false; }
 };

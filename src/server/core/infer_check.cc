@@ -122,6 +122,12 @@ std::string shape_text(std::span<const int64_t> shape) {
   return out + "]";
 }
 
+Status check_sequence_name(const SequenceMark& mark) {
+  constexpr size_t kMostBytes = 128;
+  if (mark.text_id.size() <= kMostBytes) return Status::ok();
+  return unsupported("string correlation ID cannot be longer than {} characters", kMostBytes);
+}
+
 std::string request_mark(std::string_view id) {
   return fmt::format("[request id: {}] ", id.empty() ? "<id_unknown>" : id);
 }

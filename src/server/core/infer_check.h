@@ -11,6 +11,8 @@ namespace nereid::server {
 // the model has none).
 Status check_request(const ModelConfig& config, InferRequest* request, int64_t* batch);
 
+// kUnsupported: a text that is too long to name a sequence.
+Status check_sequence_name(const SequenceMark& mark);
 // "[request id: a] "; clients show it before such sentences.
 std::string request_mark(std::string_view id);
 // A size of -1 takes any.

@@ -12,6 +12,8 @@
 
 namespace nereid::server {
 
+class TextModel;
+
 // Thread-safe. Whoever holds the shared_ptr may use it: a model that is unloaded answers what it has taken.
 class InferModel {
  public:
@@ -27,6 +29,12 @@ class InferModel {
   // was not taken and that nothing is called back. kInvalidArgument: what check_request (infer_check.h) says;
   // kUnavailable: the model is stopping, or its queue is full.
   virtual Status infer(InferRequest request, InferSink sink) = 0;
+
+  // Differs where a model of the same name and version would answer otherwise: its files or its configuration changed.
+  virtual uint64_t content_mark() const { return 0; }
+
+  // The same model for protocols of texts (text_model.h); nullptr: it is no language model.
+  virtual std::shared_ptr<TextModel> text() const { return nullptr; }
 
   virtual InferStatistics statistics() const = 0;
   virtual bool is_ready() const = 0;

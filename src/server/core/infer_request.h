@@ -13,6 +13,7 @@
 
 #include "base/status.h"
 #include "server/core/infer_tensor.h"
+#include "server/core/request_trace.h"
 
 namespace nereid::server {
 
@@ -34,9 +35,10 @@ struct InferRequest {
   std::vector<std::string> outputs;  // those that are wanted; none named: all
   InferParameters parameters;        // those without a meaning of their own
   SequenceMark sequence;
-  uint64_t priority = 0;    // 0: the model's default
-  uint64_t timeout_us = 0;  // that it may wait; 0: the model's default
-  int64_t arrival_ns = 0;   // now_ns() when it was there
+  uint64_t priority = 0;                // 0: the model's default
+  uint64_t timeout_us = 0;              // that it may wait; 0: the model's default
+  int64_t arrival_ns = 0;               // now_ns() when it was there
+  std::shared_ptr<RequestTrace> trace;  // nullptr: it is not traced, as most
   // Set by whoever does not want the answer any more; looked at now and then.
   std::shared_ptr<std::atomic<bool>> cancelled;
 

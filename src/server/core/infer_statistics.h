@@ -6,6 +6,8 @@
 #include <cstdint>
 #include <map>
 
+#include "server/core/latency_counts.h"
+
 namespace nereid::server {
 
 struct DurationSum {
@@ -17,6 +19,10 @@ struct ComputeSums {
   DurationSum input, infer, output;
 };
 
+// What latencies are counted of: a request from its arrival to its last response, its wait, the parts of its execution,
+// and from its arrival to its first response.
+enum class LatencyPhase : uint8_t { kRequest, kQueue, kComputeInput, kComputeInfer, kComputeOutput, kFirst, kCount };
+
 enum class InferFailure : uint8_t { kRejected, kCancelled, kBackend, kOther, kCount };
 
 struct InferStatistics {
@@ -26,10 +32,15 @@ struct InferStatistics {
   DurationSum success, fail, queue;
   ComputeSums compute;
   DurationSum cache_hit, cache_miss;
+  bool has_cache = false;                  // it answers from a cache of responses
   std::map<int64_t, ComputeSums> batches;  // by the size of the batch, one count an execution
   std::array<uint64_t, static_cast<size_t>(InferFailure::kCount)> failures{};
+  std::array<LatencyCounts, static_cast<size_t>(LatencyPhase::kCount)> latencies{};
   int64_t pending = 0;  // requests that wait
   double load_s = 0;
+
+  LatencyCounts& latency(LatencyPhase phase) { return latencies[static_cast<size_t>(phase)]; }
+  const LatencyCounts& latency(LatencyPhase phase) const { return latencies[static_cast<size_t>(phase)]; }
 };
 
 }  // namespace nereid::server

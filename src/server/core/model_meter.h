@@ -15,10 +15,18 @@ class ModelMeter {
     int64_t begin_ns = 0, input_end_ns = 0, infer_end_ns = 0, end_ns = 0;
   };
 
-  void add_success(int64_t items, int64_t arrival_ns, int64_t begin_ns, int64_t end_ns);
+  // `first_ns`: of the first response; 0: that was also the last.
+  void add_success(int64_t items, int64_t arrival_ns, int64_t begin_ns, int64_t end_ns, int64_t first_ns = 0);
   void add_failure(InferFailure why, int64_t arrival_ns, int64_t end_ns);
   // A batch of `requests` with `items` together.
   void add_execution(int64_t items, int64_t requests, const Spans& spans);
+  // An answer that was found, looked for from `begin_ns` on.
+  struct Lookup {
+    int64_t arrival_ns = 0, begin_ns = 0, end_ns = 0;
+  };
+  void add_cache_hit(const Lookup& lookup);
+  // One that was not; `by_ns` went into looking for it and into keeping it.
+  void add_cache_miss(int64_t by_ns);
   void set_load_s(double seconds);
   InferStatistics read() const;
 

@@ -9,7 +9,9 @@
 #include <algorithm>
 
 #include "model_config.pb.h"
+#include "server/repository/config_check.h"
 #include "server/repository/config_json.h"
+#include "server/repository/config_values.h"
 
 namespace nereid::server {
 namespace {
@@ -30,6 +32,24 @@ constexpr KnownFile kKnownFiles[] = {
     {"model.graphdef", "tensorflow", "tensorflow_graphdef"},
 };
 
+// Of a language model, by what lies in the version's folder; "": there is none.
+std::string language_backend(const std::vector<std::string>& files) {
+  const auto has = [&](std::string_view name) { return std::find(files.begin(), files.end(), name) != files.end(); };
+  if (has("model.json")) return "vllm";
+  const bool has_weights = std::any_of(files.begin(), files.end(), [](const std::string& one) {
+    return one.ends_with(".gguf") || one.ends_with(".safetensors") || one.ends_with(".safetensors.index.json");
+  });
+  return has_weights || has("config.json") ? "llm" : "";
+}
+
+// "${triton_backend}": a template that nobody has filled in; nothing: there is none.
+std::string unfilled_template(std::string_view text) {
+  const size_t begin = text.find("${");
+  if (begin == text.npos) return {};
+  const size_t end = text.find('}', begin);
+  return end == text.npos || end - begin > 100 ? std::string() : std::string(text.substr(begin, end + 1 - begin));
+}
+
 class FirstError final : public google::protobuf::io::ErrorCollector {
  public:
   void AddError(int line, int column, const std::string& message) override {
@@ -44,96 +64,11 @@ std::vector<int64_t> sizes_of(const Dims& dims) {
 }
 
 template <typename Message>
-TensorConfig tensor_of_message(const Message& m) {
-  TensorConfig t{.name = m.name(),
-                 .type = static_cast<InferType>(m.data_type()),
-                 .dims = sizes_of(m.dims()),
-                 .reshape = {},
-                 .label_file = {}};
-  if (m.has_reshape()) t.reshape = sizes_of(m.reshape().shape());
-  t.is_shape_tensor = m.is_shape_tensor();
-  return t;
-}
-
-template <typename Message>
 void fill_tensor(Message* m, const TensorConfig& t) {
   m->set_name(t.name);
   m->set_data_type(static_cast<inference::DataType>(t.type));
   for (const int64_t d : t.dims) m->add_dims(d);
   if (t.reshape) m->mutable_reshape()->mutable_shape()->Add(t.reshape->begin(), t.reshape->end());
-}
-
-QueuePolicy queue_policy(const inference::ModelQueuePolicy& m) {
-  return {.delays_late = m.timeout_action() == inference::ModelQueuePolicy::DELAY,
-          .default_timeout_us = m.default_timeout_microseconds(),
-          .may_override_timeout = m.allow_timeout_override(),
-          .max_size = m.max_queue_size()};
-}
-
-DynamicBatching dynamic_batching(const inference::ModelDynamicBatching& m) {
-  DynamicBatching out{.preferred_sizes = {m.preferred_batch_size().begin(), m.preferred_batch_size().end()},
-                      .max_delay_us = m.max_queue_delay_microseconds(),
-                      .preserves_order = m.preserve_ordering(),
-                      .priority_levels = m.priority_levels(),
-                      .default_priority = m.default_priority_level(),
-                      .default_policy = queue_policy(m.default_queue_policy()),
-                      .policies = {}};
-  for (const auto& [level, policy] : m.priority_queue_policy()) out.policies[level] = queue_policy(policy);
-  return out;
-}
-
-ControlInput control_input(const std::string& name, const inference::ModelSequenceBatching::Control& m) {
-  ControlInput out{.name = name, .kind = static_cast<ControlKind>(0), .type = static_cast<InferType>(m.data_type())};
-  switch (m.kind()) {
-    case inference::ModelSequenceBatching::Control::CONTROL_SEQUENCE_READY:
-      out.kind = ControlKind::kReady;
-      break;
-    case inference::ModelSequenceBatching::Control::CONTROL_SEQUENCE_END:
-      out.kind = ControlKind::kEnd;
-      break;
-    case inference::ModelSequenceBatching::Control::CONTROL_SEQUENCE_CORRID:
-      out.kind = ControlKind::kId;
-      break;
-    default:
-      out.kind = ControlKind::kStart;
-  }
-  const auto take = [&](const auto& pair, InferType type) {
-    if (pair.size() != 2) return;
-    out.type = type;
-    out.value_false = static_cast<double>(pair.Get(0)), out.value_true = static_cast<double>(pair.Get(1));
-  };
-  take(m.int32_false_true(), InferType::kInt32);
-  take(m.fp32_false_true(), InferType::kFp32);
-  take(m.bool_false_true(), InferType::kBool);
-  return out;
-}
-
-SequenceBatching sequence_batching(const inference::ModelSequenceBatching& m) {
-  SequenceBatching out;
-  out.max_idle_us = m.max_sequence_idle_microseconds();
-  out.is_oldest = m.has_oldest();
-  if (out.is_oldest) out.max_candidates = static_cast<uint32_t>(std::max(0, m.oldest().max_candidate_sequences()));
-  for (const auto& input : m.control_input())
-    for (const auto& control : input.control()) out.controls.push_back(control_input(input.name(), control));
-  return out;
-}
-
-InstanceGroup instance_group(const inference::ModelInstanceGroup& m) {
-  InstanceGroup out{.name = m.name(), .count = m.count(), .is_passive = m.passive()};
-  switch (m.kind()) {
-    case inference::ModelInstanceGroup::KIND_GPU:
-      out.kind = InstanceKind::kGpu;
-      break;
-    case inference::ModelInstanceGroup::KIND_CPU:
-      out.kind = InstanceKind::kCpu;
-      break;
-    case inference::ModelInstanceGroup::KIND_MODEL:
-      out.kind = InstanceKind::kModel;
-      break;
-    default:
-      out.kind = InstanceKind::kAuto;
-  }
-  return out;
 }
 
 template <typename Tensors>
@@ -165,8 +100,12 @@ Result<ConfigFile> ConfigFile::from_text(std::string_view text) {
   google::protobuf::TextFormat::Parser parser;
   parser.RecordErrorsTo(&error);
   parser.SetRecursionLimit(64);
-  if (!parser.ParseFromString(std::string(text), file.message_.get()))
-    return invalid_argument("{}", error.text.empty() ? "this is no model configuration" : error.text);
+  if (!parser.ParseFromString(std::string(text), file.message_.get())) {
+    const std::string unfilled = unfilled_template(text);
+    return invalid_argument(
+        "{}{}", error.text.empty() ? "this is no model configuration" : error.text,
+        unfilled.empty() ? "" : "; the template '" + unfilled + "' was not filled in (fill_template.py)");
+  }
   return file;
 }
 
@@ -179,37 +118,7 @@ Result<ConfigFile> ConfigFile::from_json(std::string_view json) {
 }
 
 ModelConfig ConfigFile::config() const {
-  const inference::ModelConfig& m = *message_;
-  ModelConfig c{.name = m.name(),
-                .platform = m.platform(),
-                .backend = m.backend(),
-                .runtime = m.runtime(),
-                .model_file = m.default_model_filename(),
-                .max_batch_size = m.max_batch_size()};
-  for (const auto& input : m.input()) {
-    TensorConfig t = tensor_of_message(input);
-    t.is_optional = input.optional(), t.is_ragged = input.allow_ragged_batch();
-    c.inputs.push_back(std::move(t));
-  }
-  for (const auto& output : m.output()) {
-    TensorConfig t = tensor_of_message(output);
-    t.label_file = output.label_filename();
-    c.outputs.push_back(std::move(t));
-  }
-  for (const auto& group : m.instance_group()) c.instances.push_back(instance_group(group));
-  c.has_scheduler = m.scheduling_choice_case() != inference::ModelConfig::SCHEDULING_CHOICE_NOT_SET;
-  if (m.has_dynamic_batching()) c.dynamic_batching = dynamic_batching(m.dynamic_batching());
-  if (m.has_sequence_batching()) c.sequence_batching = sequence_batching(m.sequence_batching());
-  for (const auto& step : m.ensemble_scheduling().step())
-    c.steps.push_back({.model = step.model_name(),
-                       .version = step.model_version(),
-                       .inputs = {step.input_map().begin(), step.input_map().end()},
-                       .outputs = {step.output_map().begin(), step.output_map().end()}});
-  for (const auto& [key, value] : m.parameters()) c.parameters[key] = value.string_value();
-  for (const auto& [key, value] : m.metric_tags()) c.metric_tags[key] = value;
-  c.is_decoupled = m.model_transaction_policy().decoupled();
-  c.uses_cache = m.response_cache().enable();
-  return c;
+  return config_values(*message_);
 }
 
 VersionPolicy ConfigFile::versions() const {
@@ -247,6 +156,7 @@ void ConfigFile::complete_backend(const std::vector<std::string>& files) {
       m.set_backend(std::string(known.backend));
       break;
     }
+    if (m.backend().empty() && m.default_model_filename().empty()) m.set_backend(language_backend(files));
   }
   for (const KnownFile& known : kKnownFiles) {
     // Models that a platform names have one without it, and the other way about; the first file of a backend is its
@@ -271,6 +181,8 @@ void ConfigFile::complete(const ConfigCompletion& found) {
     }
   if (m.output_size() == 0)
     for (const TensorConfig& t : found.outputs) fill_tensor(m.add_output(), t);
+  if (found.is_decoupled && !m.has_model_transaction_policy())
+    m.mutable_model_transaction_policy()->set_decoupled(true);
   if (found.batches_dynamically && m.max_batch_size() > 1 &&
       m.scheduling_choice_case() == inference::ModelConfig::SCHEDULING_CHOICE_NOT_SET)
     m.mutable_dynamic_batching();
@@ -341,7 +253,7 @@ Status ConfigFile::check() const {
       return invalid_argument(
           "instance group {} of model {} has kind KIND_GPU but no GPUs are available; use KIND_CPU or KIND_AUTO",
           group.name(), name);
-  return Status::ok();
+  return check_scheduling(config());
 }
 
 }  // namespace nereid::server

@@ -115,5 +115,56 @@ TEST(ConfigFile, another_name_than_its_folder_is_refused) {
   EXPECT_THAT(file->take_name("b").message(), HasSubstr("'a'"));
 }
 
+TEST(ConfigFile, what_is_said_of_instances_states_batches_and_warm_up_reaches_those_who_act_on_it) {
+  const auto file = ConfigFile::from_text(R"(
+    name: "m" max_batch_size: 4
+    input [ { name: "a" data_type: TYPE_INT32 dims: [ -1 ] allow_ragged_batch: true } ]
+    output [ { name: "b" data_type: TYPE_INT32 dims: [ 1 ] } ]
+    batch_input [ { kind: BATCH_ITEM_SHAPE target_name: "t" data_type: TYPE_FP32 source_input: "a" } ]
+    batch_output [ { target_name: "b" source_input: "a" } ]
+    instance_group [ { kind: KIND_MODEL count: 2 host_policy: "p"
+                       rate_limiter { resources [ { name: "r" global: true count: 3 } ] priority: 2 } } ]
+    model_warmup [ { name: "w" batch_size: 2 inputs { key: "a" value { data_type: TYPE_INT32 dims: [ 3 ] input_data_file: "f" } } } ]
+    sequence_batching { iterative_sequence: true oldest { max_candidate_sequences: 8 preferred_batch_size: [ 2 ] }
+      state [ { input_name: "i" output_name: "o" data_type: TYPE_FP32 dims: [ 2 ]
+                initial_state: { data_type: TYPE_FP32 dims: [ 2 ] data_file: "g" } } ] })");
+  ASSERT_TRUE(file.is_ok()) << file.status().message();
+  const ModelConfig c = file->config();
+  EXPECT_TRUE(c.inputs[0].is_ragged);
+  EXPECT_EQ(c.batch_inputs[0].kind, BatchInputKind::kItemShape);
+  EXPECT_EQ(c.batch_inputs[0].targets, std::vector<std::string>{"t"});
+  EXPECT_EQ(c.batch_outputs[0].source, "a");
+  EXPECT_EQ(c.instances[0].kind, InstanceKind::kModel);
+  EXPECT_EQ(c.instances[0].host_policy, "p");
+  EXPECT_EQ(c.instances[0].priority, 2u);
+  EXPECT_TRUE(c.instances[0].resources[0].is_global);
+  EXPECT_EQ(c.instances[0].resources[0].count, 3u);
+  EXPECT_EQ(c.warmups[0].inputs[0].file, "f");
+  EXPECT_EQ(c.warmups[0].count, 1u);
+  EXPECT_TRUE(c.sequence_batching->is_iterative);
+  EXPECT_EQ(c.sequence_batching->max_candidates, 8u);
+  EXPECT_EQ(c.sequence_batching->states[0].initial_file, "g");
+  EXPECT_TRUE(file->check().is_ok()) << file->check().message();
+}
+
+TEST(ConfigFile, what_cannot_be_scheduled_is_refused_with_the_field) {
+  const std::pair<const char*, const char*> wrong[] = {
+      {"batch_input [ { target_name: \"t\" data_type: TYPE_INT64 source_input: \"a\" } ]", "TYPE_INT64"},
+      {"batch_input [ { target_name: \"t\" data_type: TYPE_INT32 source_input: \"c\" } ]", "source_input"},
+      {"batch_output [ { target_name: \"c\" source_input: \"a\" } ]", "'c'"},
+      {"sequence_batching { oldest { } }", "max_candidate_sequences"},
+      {"sequence_batching { direct { minimum_slot_utilization: 2 } }", "[0.0, 1.0]"},
+      {"sequence_batching { state [ { input_name: \"i\" } ] }", "output_name"},
+  };
+  for (const auto& [text, part] : wrong) {
+    const auto file = ConfigFile::from_text(std::string(R"(name: "m" max_batch_size: 4
+      input [ { name: "a" data_type: TYPE_INT32 dims: [ -1 ] } ]
+      output [ { name: "b" data_type: TYPE_INT32 dims: [ 1 ] } ] )") +
+                                            text);
+    ASSERT_TRUE(file.is_ok()) << text;
+    EXPECT_THAT(file->check().message(), testing::HasSubstr(part)) << text;
+  }
+}
+
 }  // namespace
 }  // namespace nereid::server

@@ -7,6 +7,8 @@
 #include <charconv>
 #include <filesystem>
 
+#include "base/checksum.h"
+
 namespace nereid::server {
 namespace {
 
@@ -85,6 +87,20 @@ std::vector<int64_t> pick_versions(const VersionPolicy& policy, const std::vecto
           out.push_back(version);
   }
   return out;
+}
+
+uint64_t content_mark(const std::string& folder) {
+  uint64_t mark = 1;
+  std::error_code error;
+  for (fs::recursive_directory_iterator it(folder, fs::directory_options::skip_permission_denied, error), end;
+       !error && it != end; it.increment(error)) {
+    struct stat s = {};
+    if (::stat(it->path().c_str(), &s) != 0 || !S_ISREG(s.st_mode)) continue;
+    uint64_t one = xxhash64(it->path().string().substr(folder.size()));
+    one = mix(one, static_cast<uint64_t>(s.st_mtim.tv_sec));
+    mark += mix(one, static_cast<uint64_t>(s.st_size));
+  }
+  return mark;
 }
 
 uint64_t folder_mark(const std::string& folder) {

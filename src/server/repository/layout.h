@@ -30,5 +30,7 @@ std::vector<int64_t> pick_versions(const VersionPolicy& policy, const std::vecto
 
 // Changes when a file below the folder comes, goes, grows or is written to.
 uint64_t folder_mark(const std::string& folder);
+// The same for copies of a folder that keep the times of its files (in seconds), wherever they lie.
+uint64_t content_mark(const std::string& folder);
 
 }  // namespace nereid::server

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <condition_variable>
 #include <mutex>
 #include <thread>
@@ -12,6 +13,9 @@
 #include "server/batch/dynamic_batcher.h"
 #include "server/core/infer_check.h"
 #include "server/core/model_meter.h"
+#include "server/runner/compute_traces.h"
+#include "server/runner/instances.h"
+#include "server/runner/ordered_sinks.h"
 #include "server/runner/sequence_model.h"
 #include "server/runner/ticket.h"
 
@@ -35,9 +39,7 @@ BatcherOptions batcher_options(const ModelConfig& config) {
 
 class ServedModel final : public InferModel {
  public:
-  explicit ServedModel(ServedParts parts)
-      : parts_(std::move(parts)), state_(std::make_shared<State>(batcher_options(parts_.config))) {
-    state_->is_instant = parts_.backend->is_instant() && !state_->options.joins;
+  explicit ServedModel(ServedParts parts) : parts_(std::move(parts)), state_(std::make_shared<State>(parts_.config)) {
     state_->meter.set_load_s(parts_.load_s);
   }
 
@@ -48,8 +50,15 @@ class ServedModel final : public InferModel {
   }
 
   Status start() {
-    NEREID_TRY(state_->instances, make_instances(parts_));
-    for (const auto& instance : state_->instances) state_->idle.push_back(instance.get());
+    NEREID_TRY(state_->instances, make_instances(parts_, state_->meter));
+    bool is_bound = false;  // to a place or by a gate
+    for (const auto& instance : state_->instances) {
+      state_->idle.push_back(instance.get());
+      is_bound |= instance->cpus != nullptr || instance->pass.has_gate();
+    }
+    if (parts_.rules != nullptr) state_->gate = parts_.rules->gate;
+    state_->is_instant =
+        parts_.backend->is_instant() && !state_->options.joins && !is_bound && state_->order == nullptr;
     // Each thread keeps what it works on, should it be the last to know the model.
     for (size_t i = 0; i < state_->instances.size(); ++i) threads_.emplace_back([state = state_] { state->work(); });
     if (parts_.config.dynamic_batching && has_timeouts(*parts_.config.dynamic_batching))
@@ -66,7 +75,7 @@ class ServedModel final : public InferModel {
     int64_t batch = 1;
     NEREID_RETURN_IF_ERROR(check_request(parts_.config, &request, &batch));
     if (request.arrival_ns == 0) request.arrival_ns = now_ns();
-    return state_->take(std::move(request), std::move(sink), batch, parts_.config.max_batch_size > 0);
+    return state_->take(std::move(request), std::move(sink), batch);
   }
 
   InferStatistics statistics() const override {
@@ -74,15 +83,18 @@ class ServedModel final : public InferModel {
     out.pending = state_->waiting();
     return out;
   }
+  uint64_t content_mark() const override { return parts_.content_mark; }
   bool is_ready() const override { return state_->takes_requests(); }
   void drain() override { state_->drain(); }
 
  private:
   // What the threads share with the model.
   struct State {
-    explicit State(BatcherOptions o) : options(std::move(o)), batcher(options) {}
+    explicit State(const ModelConfig& of) : config(of), options(batcher_options(of)), batcher(options) {
+      if (options.rules.preserves_order) order = std::make_shared<OrderedSinks>();
+    }
 
-    Status take(InferRequest request, InferSink sink, int64_t batch, bool has_batch) {
+    Status take(InferRequest request, InferSink sink, int64_t batch) {
       const std::string mark = request_mark(request.id);
       auto ended = [this](const Ticket& ticket, const Status& status) { end(ticket, status); };
       std::unique_lock lock(mutex);
@@ -93,19 +105,20 @@ class ServedModel final : public InferModel {
                            .priority = request.priority,
                            .timeout_us = request.timeout_us,
                            .arrival_ns = request.arrival_ns};
+      if (options.joins) waits.shape_key = shape_key(request, config);
+      if (order != nullptr) sink = order->wrap(waits.ticket, std::move(sink));
       auto ticket = std::make_shared<Ticket>(std::move(request), std::move(sink), batch, std::move(ended));
       ticket->number = waits.ticket;
-      if (options.joins) waits.shape_key = ticket->shape_key(has_batch);
       ++running;
       if (is_instant && batcher.size() == 0 && !idle.empty()) {
-        BackendInstance* instance = idle.back();
+        ServedInstance* instance = idle.back();
         idle.pop_back();
         lock.unlock();
-        run(*instance, {std::move(ticket)});
+        run(*instance->backend, {std::move(ticket)});
         give_back(instance);
         return Status::ok();
       }
-      if (!batcher.add(waits)) {
+      if (!batcher.add(waits) && !(forget_cancelled(lock) && batcher.add(waits))) {
         lock.unlock();
         ticket->failure = InferFailure::kRejected;
         ticket->fail(unavailable("{}Exceeds maximum queue size", mark));
@@ -129,35 +142,81 @@ class ServedModel final : public InferModel {
       return out;
     }
 
+    // Makes room where requests wait that nobody wants any more. False: there are none.
+    bool forget_cancelled(std::unique_lock<std::mutex>& lock) {
+      std::vector<uint64_t> unwanted;
+      for (const auto& [number, waiting] : tickets)
+        if (waiting->request().is_cancelled() && batcher.remove(number)) unwanted.push_back(number);
+      const Tickets gone = pick(unwanted);
+      lock.unlock();
+      for (const auto& ticket : gone) {
+        ticket->failure = InferFailure::kCancelled;
+        ticket->fail(cancelled("{}the request was cancelled before it ran", request_mark(ticket->request().id)));
+      }
+      lock.lock();
+      return !gone.empty();
+    }
+
     static void refuse_late(const Tickets& late) {
       for (const auto& ticket : late) {
         ticket->failure = InferFailure::kRejected;
-        ticket->fail(unavailable("{}Request timeout expired", request_mark(ticket->request().id)));
+        ticket->fail(unavailable("Request timeout expired"));
       }
     }
 
     void work() {
+      ThreadPlace place;
       std::unique_lock lock(mutex);
-      for (;;) {
-        if (is_ended) return;
-        const bool is_free = !idle.empty();
+      while (!is_ended) {
+        ServedInstance* instance = nullptr;
+        int64_t again_ns = DynamicBatcher::kNever;
+        bool is_free = !idle.empty();
+        if (gate != nullptr) {
+          if (is_free && batcher.is_due(now_ns(), &again_ns)) instance = pass_gate(lock);
+          is_free = instance != nullptr;
+        }
         const DynamicBatcher::Decision decision = batcher.next(now_ns(), is_free);
+        if (decision.run.empty() && instance != nullptr) leave(instance);
         if (decision.run.empty() && decision.late.empty()) {
-          wait(lock, changed, decision.again_ns);
+          wait(lock, changed, std::min(again_ns, decision.again_ns));
           continue;
         }
         const Tickets late = pick(decision.late);
         Tickets batch = pick(decision.run);
-        BackendInstance* instance = nullptr;
-        if (!batch.empty()) instance = idle.back(), idle.pop_back();
+        if (!batch.empty() && instance == nullptr) instance = idle.back(), idle.pop_back();
+        if (order != nullptr)
+          for (const auto& ticket : batch) order->begin(ticket->number);
         lock.unlock();
         refuse_late(late);
-        if (instance != nullptr) {
-          run(*instance, std::move(batch));
+        if (!batch.empty()) {
+          place.move_to(instance->cpus);
+          run(*instance->backend, std::move(batch));
+          instance->pass.leave();
           give_back(instance);
         }
         lock.lock();
       }
+    }
+
+    // The idle instance whose turn it is, when it may run; waits for that without the lock.
+    ServedInstance* pass_gate(std::unique_lock<std::mutex>& lock) {
+      std::vector<uint64_t> numbers;
+      for (const ServedInstance* one : idle) numbers.push_back(one->pass.number());
+      const uint64_t first = gate->first_of(numbers);
+      const auto chosen =
+          std::find_if(idle.begin(), idle.end(), [&](const auto* one) { return one->pass.number() == first; });
+      ServedInstance* instance = *chosen;
+      idle.erase(chosen);
+      lock.unlock();
+      instance->pass.enter();
+      lock.lock();
+      return instance;
+    }
+
+    // What it was to run has gone meanwhile; the lock is held.
+    void leave(ServedInstance* instance) {
+      instance->pass.leave();
+      idle.push_back(instance);
     }
 
     // Refuses what is late while every instance is busy.
@@ -188,6 +247,7 @@ class ServedModel final : public InferModel {
       ModelMeter::Spans spans{.begin_ns = now_ns()};
       int64_t items = 0;
       std::vector<std::shared_ptr<Execution>> executions;
+      ComputeTraces traces;
       for (auto& ticket : batch) {
         ticket->begin_ns = spans.begin_ns;
         if (ticket->request().is_cancelled()) {
@@ -196,6 +256,7 @@ class ServedModel final : public InferModel {
           continue;
         }
         items += std::max<int64_t>(1, ticket->batch());
+        traces.add(*ticket);
         executions.push_back(std::move(ticket));
       }
       if (executions.empty()) return;
@@ -205,9 +266,10 @@ class ServedModel final : public InferModel {
       spans.input_end_ns = times.input_end_ns, spans.infer_end_ns = times.infer_end_ns;
       spans.end_ns = now_ns();
       meter.add_execution(items, requests, spans);
+      traces.mark(spans);
     }
 
-    void give_back(BackendInstance* instance) {
+    void give_back(ServedInstance* instance) {
       {
         const std::lock_guard lock(mutex);
         idle.push_back(instance);
@@ -220,7 +282,7 @@ class ServedModel final : public InferModel {
       const int64_t end_ns = now_ns();
       const int64_t arrival_ns = ticket.request().arrival_ns;
       if (status.is_ok()) {
-        meter.add_success(std::max<int64_t>(1, ticket.batch()), arrival_ns, ticket.begin_ns, end_ns);
+        meter.add_success(std::max<int64_t>(1, ticket.batch()), arrival_ns, ticket.begin_ns, end_ns, ticket.first_ns);
       } else {
         meter.add_failure(status.code() == StatusCode::kCancelled ? InferFailure::kCancelled : ticket.failure,
                           arrival_ns, end_ns);
@@ -254,15 +316,18 @@ class ServedModel final : public InferModel {
       return !is_stopping;
     }
 
+    const ModelConfig config;
     const BatcherOptions options;
     bool is_instant = false;
+    std::shared_ptr<OrderedSinks> order;  // nullptr: answers go out as they come
+    std::shared_ptr<RateGate> gate;       // nullptr: none
     ModelMeter meter;
     mutable std::mutex mutex;
     std::condition_variable changed, queue_changed, all_ended;
     DynamicBatcher batcher;
     std::unordered_map<uint64_t, std::shared_ptr<Ticket>> tickets;  // that wait
-    std::vector<std::unique_ptr<BackendInstance>> instances;
-    std::vector<BackendInstance*> idle;
+    std::vector<std::unique_ptr<ServedInstance>> instances;
+    std::vector<ServedInstance*> idle;
     uint64_t last_number = 0;
     int64_t running = 0;  // taken, and not ended
     bool is_stopping = false, is_ended = false;
@@ -274,22 +339,6 @@ class ServedModel final : public InferModel {
 };
 
 }  // namespace
-
-Result<std::vector<std::unique_ptr<BackendInstance>>> make_instances(const ServedParts& parts) {
-  std::vector<std::unique_ptr<BackendInstance>> out;
-  for (const InstanceGroup& group : parts.config.instances) {
-    if (group.is_passive) continue;
-    for (int i = 0; i < group.count; ++i) {
-      NEREID_TRY(std::unique_ptr<BackendInstance> made,
-                 parts.backend->make_instance(fmt::format("{}_{}", group.name, i)));
-      out.push_back(std::move(made));
-    }
-  }
-  if (out.empty())
-    return invalid_argument("model '{}' has no instance that may run; give an instance group that is not passive",
-                            parts.config.name);
-  return out;
-}
 
 const std::vector<std::string>& labels_of(const ServedParts& parts, std::string_view output) {
   static const std::vector<std::string> kNone;

@@ -8,8 +8,16 @@
 
 #include "server/core/backend.h"
 #include "server/core/infer_model.h"
+#include "server/runner/host_policy.h"
+#include "server/runner/rate_gate.h"
 
 namespace nereid::server {
+
+// What all models of a server share.
+struct RunnerRules {
+  std::shared_ptr<RateGate> gate;  // nullptr: every instance runs when it can
+  HostPolicies policies;
+};
 
 struct ServedParts {
   ModelConfig config;
@@ -17,15 +25,16 @@ struct ServedParts {
   std::vector<std::vector<std::string>> labels;  // of each output
   int64_t version = 1;
   std::unique_ptr<BackendModel> backend;
-  double load_s = 0;  // that opening it took
+  double load_s = 0;                           // that opening it took
+  std::string folder;                          // of the model: warmup, initial_state
+  uint64_t content_mark = 0;                   // InferModel::content_mark
+  std::shared_ptr<const RunnerRules> rules{};  // nullptr: none
 };
 
-// The instances that the configuration asks for. kInvalidArgument: none; else the backend's errors.
-Result<std::vector<std::unique_ptr<BackendInstance>>> make_instances(const ServedParts& parts);
 // Names for the classes of an output.
 const std::vector<std::string>& labels_of(const ServedParts& parts, std::string_view output);
 
-// Also models with sequences (sequence_model.h). Errors: those of make_instances.
+// Also models with sequences (sequence_model.h). Errors: those of make_instances (instances.h).
 Result<std::shared_ptr<InferModel>> serve_model(ServedParts parts);
 
 }  // namespace nereid::server

@@ -4,6 +4,7 @@
 
 #include <atomic>
 #include <memory>
+#include <vector>
 
 #include "server/core/backend.h"
 #include "server/core/infer_statistics.h"
@@ -24,13 +25,20 @@ class Ticket final : public Execution {
   const InferTensor* input(std::string_view name) const override;
   bool wants(std::string_view output) const override;
   void send(InferResponse response) override;
+  bool run_again(std::vector<InferTensor> states) override;
+
+  // Inputs beside those of the request, for its next execution.
+  void set_more_inputs(std::vector<InferTensor> inputs) { more_inputs_ = std::move(inputs); }
+  const std::vector<InferTensor>& more_inputs() const { return more_inputs_; }
+  // Allows run_again; what it was called with is handed to `states` once, by take_again.
+  void allow_again() { may_run_again_ = true; }
+  // False: it is not to run once more.
+  bool take_again(std::vector<InferTensor>* states);
 
   void fail(Status status);
-  // A hash of what must be equal in a batch: the inputs that are there and their shapes without the batch dimension.
-  uint64_t shape_key(bool has_batch) const;
-
   uint64_t number = 0;
   int64_t begin_ns = 0;                           // of its execution
+  int64_t first_ns = 0;                           // of the first response, if others follow
   InferFailure failure = InferFailure::kBackend;  // what it counts as if it fails
 
  private:
@@ -38,7 +46,13 @@ class Ticket final : public Execution {
   InferSink sink_;
   const int64_t batch_;
   Ended ended_;
+  std::vector<InferTensor> more_inputs_, again_states_;
+  bool may_run_again_ = false, is_again_ = false;
   std::atomic<bool> is_over_ = false;
 };
+
+// A hash of what must be equal in a batch: the inputs that are there and their shapes without the batch dimension; not
+// of those that may be ragged.
+uint64_t shape_key(const InferRequest& request, const ModelConfig& config);
 
 }  // namespace nereid::server

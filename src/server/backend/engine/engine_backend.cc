@@ -78,12 +78,18 @@ Status check_tensor(const TensorConfig& want, const std::vector<compile::NamedTy
                           names_of(have));
 }
 
-// The inputs that the server adds to requests of sequences.
+// The inputs that the server adds to requests of sequences and to batches.
 std::vector<TensorConfig> control_inputs(const ModelConfig& config) {
   std::vector<TensorConfig> inputs;
-  if (config.sequence_batching)
-    for (const ControlInput& one : config.sequence_batching->controls)
-      inputs.push_back({.name = one.name, .type = one.type, .dims = {1}, .reshape = {}, .label_file = {}});
+  const auto add = [&](const std::string& name, InferType type, std::vector<int64_t> dims) {
+    inputs.push_back({.name = name, .type = type, .dims = std::move(dims), .reshape = {}, .label_file = {}});
+  };
+  if (config.sequence_batching) {
+    for (const ControlInput& one : config.sequence_batching->controls) add(one.name, one.type, {1});
+    for (const SequenceState& one : config.sequence_batching->states) add(one.input, one.type, one.dims);
+  }
+  for (const BatchInput& rule : config.batch_inputs)
+    for (const std::string& target : rule.targets) add(target, rule.type, {-1});
   return inputs;
 }
 
@@ -94,24 +100,26 @@ std::vector<TensorConfig> all_inputs(const ModelConfig& config) {
   return inputs;
 }
 
+// The states of sequences that no client may ask for.
+std::vector<TensorConfig> state_outputs(const ModelConfig& config) {
+  std::vector<TensorConfig> outputs;
+  if (!config.sequence_batching) return outputs;
+  for (const SequenceState& one : config.sequence_batching->states)
+    if (std::none_of(config.outputs.begin(), config.outputs.end(), [&](const auto& o) { return o.name == one.output; }))
+      outputs.push_back({.name = one.output, .type = one.type, .dims = one.dims, .reshape = {}, .label_file = {}});
+  return outputs;
+}
+
+// With those of responses.
+std::vector<TensorConfig> all_outputs(const ModelConfig& config) {
+  std::vector<TensorConfig> outputs = config.outputs;
+  for (TensorConfig& one : state_outputs(config)) outputs.push_back(std::move(one));
+  return outputs;
+}
+
 bool names(const std::vector<TensorConfig>& tensors, const std::string& name) {
   return std::any_of(tensors.begin(), tensors.end(), [&](const TensorConfig& one) { return one.name == name; });
 }
-
-class EngineModel final : public BackendModel {
- public:
-  EngineModel(ModelConfig config, compile::OpenedNetwork network, int threads)
-      : config_(std::move(config)), inputs_(all_inputs(config_)), network_(std::move(network)), threads_(threads) {}
-  Result<std::unique_ptr<BackendInstance>> make_instance(const std::string&) override {
-    return std::unique_ptr<BackendInstance>(std::make_unique<EngineInstance>(config_, inputs_, network_, threads_));
-  }
-
- private:
-  const ModelConfig config_;
-  const std::vector<TensorConfig> inputs_;
-  const compile::OpenedNetwork network_;
-  const int threads_;
-};
 
 // The processors there are, shared by the instances; or what the configuration asks for.
 int threads_of(const ModelConfig& config) {
@@ -125,6 +133,27 @@ int threads_of(const ModelConfig& config) {
   for (const InstanceGroup& group : config.instances) instances += group.is_passive ? 0 : group.count;
   return std::max(1, usable_cpus() / std::max(1, instances));
 }
+
+class EngineModel final : public BackendModel {
+ public:
+  EngineModel(ModelConfig config, compile::OpenedNetwork network, int threads)
+      : config_(std::move(config)),
+        inputs_(all_inputs(config_)),
+        outputs_(all_outputs(config_)),
+        network_(std::move(network)),
+        threads_(threads) {}
+  Result<std::unique_ptr<BackendInstance>> make_instance(const std::string&) override {
+    return std::unique_ptr<BackendInstance>(
+        std::make_unique<EngineInstance>(config_, inputs_, outputs_, network_, threads_));
+  }
+  void expect_instances(const ModelConfig& config) override { threads_ = threads_of(config); }
+
+ private:
+  const ModelConfig config_;
+  const std::vector<TensorConfig> inputs_, outputs_;
+  const compile::OpenedNetwork network_;
+  int threads_;
+};
 
 class EngineBackend final : public Backend {
  public:
@@ -144,12 +173,15 @@ class EngineBackend final : public Backend {
                 .is_optional = network.defaults.contains(one.name),
                 .label_file = {}};
     }
-    for (const compile::NamedType& one : network.outputs)
+    const std::vector<TensorConfig> states = state_outputs(config);
+    for (const compile::NamedType& one : network.outputs) {
+      if (names(states, one.name)) continue;
       found.outputs.push_back({.name = one.name,
                                .type = infer_type_of(one.type.dtype),
                                .dims = dims_of(one.type),
                                .reshape = {},
                                .label_file = {}});
+    }
     const bool takes_batches = starts_open(found.inputs) && starts_open(found.outputs);
     const bool is_silent = config.inputs.empty() && config.outputs.empty();
     if (config.max_batch_size > 0 || (is_silent && takes_batches)) {
@@ -170,7 +202,7 @@ class EngineBackend final : public Backend {
     const std::vector<TensorConfig> inputs = all_inputs(config);
     for (const TensorConfig& one : inputs)
       NEREID_RETURN_IF_ERROR(check_tensor(one, network.inputs, "input", config.name));
-    for (const TensorConfig& one : config.outputs)
+    for (const TensorConfig& one : all_outputs(config))
       NEREID_RETURN_IF_ERROR(check_tensor(one, network.outputs, "output", config.name));
     for (const compile::NamedType& one : network.inputs) {
       if (!network.defaults.contains(one.name) && !names(inputs, one.name))

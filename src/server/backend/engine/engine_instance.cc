@@ -5,6 +5,7 @@
 
 #include "base/clock.h"
 #include "server/backend/engine/tensor_types.h"
+#include "server/core/batch_inputs.h"
 
 namespace nereid::server {
 namespace {
@@ -34,18 +35,30 @@ std::string text_bytes(std::span<const std::string> texts) {
 }  // namespace
 
 EngineInstance::EngineInstance(const ModelConfig& config, const std::vector<TensorConfig>& inputs,
-                               const compile::OpenedNetwork& network, int threads)
+                               const std::vector<TensorConfig>& outputs, const compile::OpenedNetwork& network,
+                               int threads)
     : config_(config),
       has_batch_(config.max_batch_size > 0),
       pool_(std::make_unique<ThreadPool>(ThreadPoolOptions{.threads = threads, .pin = false})),
       context_(runtime::NetContext::create(network.network, *pool_)) {
   for (size_t i = 0; i < network.inputs.size(); ++i)
     for (const TensorConfig& one : inputs)
-      if (one.name == network.inputs[i].name)
-        inputs_.push_back({.index = i, .config = &one, .joined = {}, .texts = {}});
-  for (const TensorConfig& one : config.outputs)
+      if (one.name == network.inputs[i].name) {
+        Input& input = inputs_.emplace_back();
+        input.index = i, input.config = &one;
+        for (const BatchInput& rule : config.batch_inputs)
+          for (size_t target = 0; target < rule.targets.size(); ++target)
+            if (rule.targets[target] == one.name) input.rule = &rule, input.target = target;
+      }
+  for (const TensorConfig& one : outputs)
     for (size_t i = 0; i < network.outputs.size(); ++i)
-      if (one.name == network.outputs[i].name) outputs_.push_back({.index = i, .config = &one});
+      if (one.name == network.outputs[i].name) {
+        Output& output = outputs_.emplace_back();
+        output.index = i, output.config = &one;
+        for (const BatchOutput& rule : config.batch_outputs)
+          for (const std::string& target : rule.targets)
+            if (target == one.name) output.source = &rule.source;
+      }
 }
 
 Result<const void*> EngineInstance::join(Input& input, Batch batch, size_t width) {
@@ -65,7 +78,17 @@ Result<const void*> EngineInstance::join(Input& input, Batch batch, size_t width
   return input.joined.data();
 }
 
+Status EngineInstance::tell(Input& input, Batch batch) {
+  std::vector<const InferTensor*> sources;
+  for (const auto& one : batch) sources.push_back(one->input(input.rule->source));
+  NEREID_TRY(std::vector<InferTensor> told, batch_inputs(*input.rule, sources, has_batch_));
+  input.told = std::move(told[input.target]);
+  return context_->set_input(input.index,
+                             ConstTensorView(input.told.bytes.data(), *dtype_of(input.told.type), input.told.shape));
+}
+
 Status EngineInstance::set_input(Input& input, Batch batch, int64_t items) {
+  if (input.rule != nullptr) return tell(input, batch);
   const InferTensor* first = batch[0]->input(input.config->name);
   if (first == nullptr) return Status::ok();  // optional: the network has a value of its own
   std::vector<int64_t> dims(first->shape.begin() + (has_batch_ ? 1 : 0), first->shape.end());
@@ -75,6 +98,11 @@ Status EngineInstance::set_input(Input& input, Batch batch, int64_t items) {
     dims = *other;
   }
   if (has_batch_) dims.insert(dims.begin(), items);
+  if (input.config->is_ragged) {  // end to end, without the batch dimension
+    int64_t elements = 0;
+    for (const auto& one : batch) elements += element_count(one->input(input.config->name)->shape);
+    dims = {elements};
+  }
   const std::optional<DType> dtype = dtype_of(first->type);
   if (!dtype)
     return unsupported("the input '{}' is {}, which no network takes", first->name, infer_type_name(first->type));
@@ -85,6 +113,31 @@ Status EngineInstance::set_input(Input& input, Batch batch, int64_t items) {
   }
   NEREID_TRY(const void* data, join(input, batch, infer_type_info(first->type).bytes));
   return context_->set_input(input.index, ConstTensorView(data, *dtype, std::move(dims)));
+}
+
+Status EngineInstance::scatter(const Output& output, Batch batch, std::vector<InferResponse>* responses) {
+  const ConstTensorView view = context_->output(output.index);
+  const std::string& name = output.config->name;
+  const InferType type = infer_type_of(view.dtype);
+  const size_t width = infer_type_info(type).bytes;
+  if (view.data == nullptr || width == 0)
+    return internal("the output '{}' is no tensor of numbers, which alone can be cut up by the sizes of an input",
+                    name);
+  const int64_t total = element_count(view.sizes);
+  int64_t first = 0;
+  for (size_t i = 0; i < batch.size(); ++i) {
+    const InferTensor* source = batch[i]->input(*output.source);
+    const int64_t count = source == nullptr ? 0 : element_count(source->shape);
+    if (count > total - first)
+      return internal("the output '{}' has {} elements, fewer than the requests' input '{}'", name, total,
+                      *output.source);
+    const auto* bytes = static_cast<const char*>(view.data) + static_cast<size_t>(first) * width;
+    first += count;
+    if (source != nullptr && batch[i]->wants(name))
+      (*responses)[i].outputs.push_back(
+          tensor_of(name, type, source->shape, std::string(bytes, static_cast<size_t>(count) * width)));
+  }
+  return Status::ok();
 }
 
 Status EngineInstance::cut(const Output& output, Batch batch, int64_t items, std::vector<InferResponse>* responses) {
@@ -123,7 +176,9 @@ Status EngineInstance::cut(const Output& output, Batch batch, int64_t items, std
 }
 
 Status EngineInstance::answer(Batch batch, int64_t items, std::vector<InferResponse>* responses) {
-  for (const Output& output : outputs_) NEREID_RETURN_IF_ERROR(cut(output, batch, items, responses));
+  for (const Output& output : outputs_)
+    NEREID_RETURN_IF_ERROR(output.source != nullptr ? scatter(output, batch, responses)
+                                                    : cut(output, batch, items, responses));
   return Status::ok();
 }
 

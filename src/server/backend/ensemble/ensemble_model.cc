@@ -5,6 +5,7 @@
 #include <mutex>
 #include <set>
 
+#include "base/checksum.h"
 #include "base/clock.h"
 #include "server/backend/ensemble/ensemble_check.h"
 #include "server/core/infer_check.h"
@@ -36,6 +37,12 @@ class Run : public std::enable_shared_from_this<Run> {
       tensors_.emplace(name, std::move(input));
     }
     request_.inputs.clear();
+    if (request_.trace != nullptr) {
+      request_.trace->mark(TraceMark::kRequestStart, begin_ns_);
+      request_.trace->mark(TraceMark::kQueueStart, begin_ns_);
+      if (request_.trace->wants_tensors())
+        for (const auto& [name, tensor] : tensors_) request_.trace->tensor(TraceTensor::kQueueInput, tensor);
+    }
     std::set<std::string> wanted(request_.outputs.begin(), request_.outputs.end());
     if (wanted.empty())
       for (const TensorConfig& output : shared_->config.outputs) wanted.insert(output.name);
@@ -100,6 +107,7 @@ class Run : public std::enable_shared_from_this<Run> {
     request.priority = request_.priority;
     request.timeout_us = request_.timeout_us;
     request.cancelled = request_.cancelled;
+    if (request_.trace != nullptr) request.trace = request_.trace->child(step.model, (*model)->version(), request_.id);
     {
       const std::lock_guard lock(mutex_);
       if (is_over_) return;  // another step has failed meanwhile
@@ -163,8 +171,15 @@ class Run : public std::enable_shared_from_this<Run> {
           status.code() == StatusCode::kCancelled ? InferFailure::kCancelled : InferFailure::kOther,
           request_.arrival_ns, end_ns);
     }
+    const std::shared_ptr<RequestTrace> trace = request_.trace;
+    if (trace != nullptr) {
+      if (trace->wants_tensors())
+        for (const InferTensor& output : response.outputs) trace->tensor(TraceTensor::kBackendOutput, output);
+      trace->mark(TraceMark::kResponseComplete, end_ns);
+    }
     const InferSink sink = std::move(sink_);
     sink(std::move(response));
+    if (trace != nullptr) trace->mark(TraceMark::kRequestEnd, now_ns());
     shared_->running.end();
   }
 
@@ -203,6 +218,15 @@ class EnsembleModel final : public InferModel {
       return unavailable("{}the model is being unloaded and takes no more requests", request_mark(request.id));
     std::make_shared<Run>(shared_, std::move(request), std::move(sink), batch)->advance();
     return Status::ok();
+  }
+
+  // Its members' answers are its own.
+  uint64_t content_mark() const override {
+    uint64_t mark = xxhash64(parts_.json);
+    for (const EnsembleStep& step : shared_->config.steps)
+      if (const auto model = shared_->models->find(step.model, step.version); model.is_ok())
+        mark = mark * 31 + (*model)->content_mark();
+    return mark;
   }
 
   InferStatistics statistics() const override { return shared_->meter.read(); }

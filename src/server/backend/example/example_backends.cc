@@ -107,6 +107,51 @@ Answer make_accumulate() {
   };
 }
 
+// How often an instance has run, and what it saw first.
+Answer make_tally() {
+  struct Tally {
+    int32_t requests = 0, first = 0;
+  };
+  return [tally = std::make_shared<Tally>()](const ModelConfig& config, Execution& one) {
+    const InferTensor* input = one.input(config.inputs[0].name);
+    if (tally->requests++ == 0) tally->first = first_of<int32_t>(input);
+    const std::vector<int32_t> row = {tally->requests, tally->first,
+                                      static_cast<int32_t>(input == nullptr ? 0 : element_count(input->shape)),
+                                      first_of<int32_t>(input)};
+    InferResponse response;
+    std::vector<int32_t> values;
+    for (int64_t i = 0; i < one.batch(); ++i) values.insert(values.end(), row.begin(), row.end());
+    std::vector<int64_t> shape = {static_cast<int64_t>(row.size())};
+    if (config.max_batch_size > 0) shape.insert(shape.begin(), one.batch());
+    response.outputs.push_back(
+        tensor_of(config.outputs[0].name, InferType::kInt32, std::move(shape), std::move(values)));
+    one.send(std::move(response));
+  };
+}
+
+void count_down(const ModelConfig& config, Execution& one) {
+  if (!config.sequence_batching || config.sequence_batching->states.size() != 1) {
+    InferResponse refusal;
+    refusal.status = invalid_argument("a model of the backend 'countdown' has sequence_batching with one state");
+    return one.send(std::move(refusal));
+  }
+  const SequenceState& state = config.sequence_batching->states[0];
+  const bool is_start = first_of<int32_t>(one.input("START")) != 0;
+  const auto left = first_of<int32_t>(one.input(is_start ? config.inputs[0].name : state.input));
+  if (config.is_decoupled) {
+    InferResponse response = number_response(config, left);
+    response.is_final = false;
+    one.send(std::move(response));
+  }
+  std::vector<int64_t> shape(config.max_batch_size > 0 ? 2 : 1, 1);
+  std::vector<InferTensor> states = {
+      tensor_of(state.output, InferType::kInt32, std::move(shape), std::vector<int32_t>{left - 1})};
+  if (left > 1 && one.run_again(std::move(states))) return;
+  InferResponse last = config.is_decoupled ? InferResponse{} : number_response(config, left);
+  last.is_empty = config.is_decoupled;
+  one.send(std::move(last));
+}
+
 }  // namespace
 
 std::unique_ptr<Backend> make_count_backend() {
@@ -115,6 +160,14 @@ std::unique_ptr<Backend> make_count_backend() {
 
 std::unique_ptr<Backend> make_fail_backend() {
   return std::make_unique<ExampleBackend>(InferType::kFp32, [] { return Answer(fail); });
+}
+
+std::unique_ptr<Backend> make_tally_backend() {
+  return std::make_unique<ExampleBackend>(InferType::kInt32, make_tally);
+}
+
+std::unique_ptr<Backend> make_countdown_backend() {
+  return std::make_unique<ExampleBackend>(InferType::kInt32, [] { return Answer(count_down); });
 }
 
 std::unique_ptr<Backend> make_accumulate_backend() {

@@ -27,6 +27,9 @@ constexpr Row kRows[] = {
     {"count", make_count_backend},
     {"fail", make_fail_backend},
     {"accumulate", make_accumulate_backend},
+    {"parameters", make_parameters_backend},
+    {"tally", make_tally_backend},
+    {"countdown", make_countdown_backend},
 };
 
 }  // namespace
