@@ -3,24 +3,14 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <cctype>
-
 #include "base/log.h"
+#include "cli/model_path.h"
 #include "cli/version.h"
 
 namespace nereid::cli {
 namespace {
 
 using server::ControlMode;
-
-// As tritonserver takes them: true, false, on, off, 1, 0, in any case.
-Result<bool> read_switch(std::string_view option, std::string text) {
-  std::transform(text.begin(), text.end(), text.begin(), [](unsigned char c) { return std::tolower(c); });
-  if (text == "true" || text == "on" || text == "1") return true;
-  if (text == "false" || text == "off" || text == "0") return false;
-  return invalid_argument("{} takes true or false, found '{}'", option, text);
-}
 
 ControlMode mode_of(std::string_view name) {
   if (name == "poll") return ControlMode::kPoll;
@@ -62,18 +52,42 @@ void declare_repository(CommandLine& app, RepositoryArguments& a, server::HostOp
   app.add_option("--allow-client-shm", a.allow_shared_memory,
                  "true: clients of this machine may have tensors in shared memory")
       ->capture_default_str();
+  app.add_texts(
+      "--cache-config", a.scheduling.cache_config,
+      "where answers of models with response_cache are kept: local,size=BYTES, or redis,host=NAME and further "
+      "settings (port, user, password, db, connect_timeout, socket_timeout, pool_size, wait_timeout); "
+      "repeatable, a setting each");
+  app.add_option("--response-cache-byte-size", a.cache_bytes, "the same as --cache-config local,size=BYTES")
+      ->check(Check::range(int64_t{0}, int64_t{1} << 50));
+  app.add_option(
+         "--rate-limit", a.rate_limit,
+         "execution_count: instances run when the resources of their rate_limiter are free, those that have run "
+         "least first; off: whenever they can")
+      ->check(Check::member({"off", "execution_count"}))
+      ->capture_default_str();
+  app.add_texts(
+      "--rate-limit-resource", a.scheduling.rate_resources,
+      "how much there is of a resource: NAME:COUNT, or NAME:COUNT:DEVICE; default: what the greediest instance "
+      "takes; repeatable");
+  app.add_texts("--host-policy", a.scheduling.host_policies,
+                "the processors for instances of a policy (cpu, model, gpu_0, or what host_policy names): "
+                "POLICY,cpu-cores=A-B or POLICY,numa-node=N; repeatable");
   app.add_option("--allow-metrics", a.allow_metrics, "with a repository: metrics on a port of their own as well")
       ->capture_default_str();
   app.add_option("--metrics-address", a.metrics_address, "address of that port (default: that of --host)");
   app.add_option("--metrics-port", a.metrics_port, "that port; 0: any that is free")
       ->check(Check::range(0, 65535))
       ->capture_default_str();
+  declare_protocols(app, a.protocols);
 }
 
 Result<std::unique_ptr<ServedRepository>> ServedRepository::open(const RepositoryArguments& a,
                                                                  server::HostOptions* host) {
+  NEREID_TRY(server::ProtocolOptions protocols, read_protocols(a.protocols));
+  host->log = protocols.log;
   if (a.folders.empty()) {
     if (!a.load.empty()) return invalid_argument("--load-model needs --model-repository");
+    if (!a.protocols.trace.empty()) return invalid_argument("--trace-config needs --model-repository");
     return std::unique_ptr<ServedRepository>();
   }
   if (!a.load.empty() && a.control_mode != "explicit")
@@ -85,6 +99,14 @@ Result<std::unique_ptr<ServedRepository>> ServedRepository::open(const Repositor
   NEREID_RETURN_IF_ERROR(read_switch("--allow-metrics", a.allow_metrics));
   NEREID_RETURN_IF_ERROR(read_switch("--allow-grpc", a.allow_grpc));
   NEREID_TRY(const bool shares_memory, read_switch("--allow-client-shm", a.allow_shared_memory));
+  server::SchedulingOptions scheduling = a.scheduling;
+  scheduling.limits_rate = a.rate_limit == "execution_count";
+  if (a.cache_bytes > 0) {
+    if (!scheduling.cache_config.empty())
+      return invalid_argument(
+          "--response-cache-byte-size and --cache-config say the same in two ways; give one of them");
+    scheduling.cache_config = {fmt::format("local,size={}", a.cache_bytes)};
+  }
   auto served = std::make_unique<ServedRepository>();
   served->arguments_ = a;
   NEREID_TRY(served->models_,
@@ -96,8 +118,12 @@ Result<std::unique_ptr<ServedRepository>> ServedRepository::open(const Repositor
                                         .poll_s = a.poll_s,
                                         .server_name = a.name,
                                         .version = std::string(kVersion),
-                                        .shares_memory = shares_memory}));
+                                        .shares_memory = shares_memory,
+                                        .protocols = std::move(protocols),
+                                        .scheduling = std::move(scheduling),
+                                        .resolve_model = [](const std::string& name) { return resolve_model(name); }}));
   host->endpoints = served->models_->endpoints();
+  host->more_models = served->models_->text_models();
   host->more_metrics = [models = served->models_.get()] { return models->metrics_text(); };
   // Tensors are longer than texts; JSON has a limit of its own.
   if (host->settings.max_body_bytes == server::net::Settings{}.max_body_bytes)
@@ -120,18 +146,7 @@ Status ServedRepository::start() {
                                        .tls = nullptr,
                                        .router = {},
                                        .on_done = nullptr};
-    options.router.add(
-        {{.method = "GET",
-          .pattern = "/metrics",
-          .summary = "the models' metrics",
-          .handle =
-              [models = models_.get()](server::net::Request, std::shared_ptr<server::net::Responder> out) {
-                out->send({.status = 200,
-                           .headers = {{"Content-Type", "text/plain; charset=utf-8"}},
-                           .body = models->metrics_text()});
-              },
-          .access = server::net::Access::kOpen,
-          .runs = server::net::Runs::kOnLoop}});
+    options.router.add(models_->metrics_endpoints());
     NEREID_TRY(metrics_, server::net::Server::start(std::move(options)).with("--metrics-port"));
   }
   const Status status = models_->start();

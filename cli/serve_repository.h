@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "cli/command_line.h"
+#include "cli/serve_protocols.h"
 #include "server/host/host.h"
 #include "server/host/model_server.h"
 
@@ -25,6 +26,10 @@ struct RepositoryArguments {
   std::string allow_grpc = "true", grpc_address;
   int grpc_port = 8001;
   std::string allow_shared_memory = "false";
+  server::SchedulingOptions scheduling;
+  std::string rate_limit = "off";
+  int64_t cache_bytes = 0;  // --response-cache-byte-size
+  ProtocolArguments protocols;
 };
 
 void declare_repository(CommandLine& app, RepositoryArguments& a, server::HostOptions& host);

@@ -44,6 +44,8 @@ void print_help() {
 // What `nereid serve` is to be called with. kInvalidArgument: as the tool says it.
 Result<std::vector<std::string>> translate(Arguments args) {
   std::vector<std::string> out;
+  const auto names_format = [](const char* word) { return std::string_view(word).starts_with("--log-format"); };
+  if (std::none_of(args.begin(), args.end(), names_format)) out.emplace_back("--log-format=default");
   for (size_t i = 0; i < args.size(); ++i) {
     const std::string_view word = args[i];
     const size_t equals = word.find('=');
@@ -59,7 +61,6 @@ Result<std::vector<std::string>> translate(Arguments args) {
     }
     switch (flag->use) {
       case Use::kRefused:
-        if (name.find("ssl") != name.npos && !is_true(value)) break;
         return invalid_argument("{} is not there: {}", name, flag->text);
       case Use::kIgnored:
         log_info("{} changes nothing: {}", name, flag->text);

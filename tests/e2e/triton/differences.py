@@ -5,6 +5,7 @@ HEAD = "HEAD is answered like GET, as HTTP has it"
 OPTIONS = "OPTIONS says which methods there are, which web pages need"
 SMALL = "answers of less than --gzip-bytes (4096) are sent as they are"
 SHARED_PORT = "the HTTP port has the API of OpenAI, a page and the metrics as well"
+LATER = "servers later than the recorded one refuse such names"
 
 DIFFERENCES = {
     ("meta", "live_head"): HEAD,
@@ -23,5 +24,51 @@ DIFFERENCES = {
     ("infer", "fp16_json"): "FP16 may be sent as JSON; the type is wrong for the model all the same",
     ("infer", "bf16_json"): "BF16 may be sent as JSON; the type is wrong for the model all the same",
     ("infer", "input_shape_overflow"): "a batch of 2^62 is refused as such, not taken for 0",
+    ("settings", "log_after_half_wrong"): "a change with a mistake changes nothing",
+    ("shm", "register_too_big"): "the sentence says the sizes as well",
+    ("shm", "register_offset_too_big"): "the sentence says the sizes as well",
+    ("shm", "no_size"): "what is missing is named",
+    ("shm", "cuda_register"): "there is no memory of a GPU here",
+    ("headers", "reserved"): LATER,
+    ("headers", "reserved_sequence"): LATER,
+    ("headers", "reserved_triton"): LATER,
+    ("headers", "generate"): "headers reach models by generate as well",
 }
 NOT_REPLAYED = {}
+
+TEXT_ID = "the recorded server hands a text of less than 128 bytes over as two, which its own check refuses"
+KEY = "everything that may change an answer makes another request: shapes and parameters, too"
+COUNTS = "the counts follow from those of the requests before"
+ERRORS = "an error is not kept"
+SAYS_WHY = "what is wrong with the configuration is told, not only that it could not be read"
+SAMPLE = "the sentence names the sample, and the file by the input it is for"
+FULL = "a request that a full queue refuses counts as failed, so that overload is seen"
+
+# Of the scenarios (scenario_replay.py): (group, request).
+SCENARIO_DIFFERENCES = {
+    ("sequence", "direct_stats"): "empty slots are not sent to the model",
+    **{("sequence", f"texts_{name}"): TEXT_ID
+       for name in ("first", "second", "both_false", "other", "other_again", "third", "start_again", "end", "start_and_end",
+                    "other_end", "stats", "number_id")},
+    **{("cache", name): KEY for name in ("a_parameter", "another_parameter", "four_in_a_row", "square_other_shape")},
+    **{("cache", name): COUNTS for name in ("two_rows", "stats", "square_stats")},
+    ("cache", "failing_again"): ERRORS,
+    ("cache", "failing_stats"): ERRORS,
+    ("cache", "joined_again"): "an answer that is found has the parameters that it had",
+    ("cache", "joined_stats"): "an ensemble that was asked counts as asked, whether a cache stands before it or not",
+    ("cache", "load_with_sequences"): SAYS_WHY,
+    ("cache", "load_decoupled"): SAYS_WHY,
+    ("queue", "told_override.order"): "a request is refused when it is late, not when the instance is free",
+    ("queue", "delayed_late.order"): "a delayed request runs when the instance is free, not when the next one comes",
+    ("queue", "short_stats"): FULL,
+    ("queue", "levels_stats"): FULL,
+    **{("queue", f"load_bad_{name}"): SAYS_WHY for name in ("level", "policy", "size")},
+    **{("warmup", f"load_bad_{name}"): SAMPLE for name in ("file", "file_size", "name", "type", "batch", "dims")},
+    ("warmup", "index"): SAMPLE,
+}
+# Orders in which answers of one moment ended, where nothing says which is first.
+BOTH_AT_ONCE = "the answers of one moment reach two clients in any order"
+SCENARIO_ORDERS = {
+    ("sequence", "oldest_third_waits.order"): BOTH_AT_ONCE,
+    ("queue", "late_waits.order"): BOTH_AT_ONCE,
+}

@@ -16,11 +16,12 @@ PROGRAM = os.environ.get("NEREID", str(ROOT / "build" / "bin" / "nereid"))
 
 
 class Served:
-    def __init__(self, *folders, options=(), ready=True):
+    def __init__(self, *folders, options=(), ready=True, program=None):
+        """`program`: in place of `nereid serve`."""
         self.cache = tempfile.TemporaryDirectory(prefix="nereid-e2e-")
         environment = {k: v for k, v in os.environ.items() if not k.startswith("NEREID_") and not k.lower().endswith("_proxy")}
         environment.update(NEREID_CACHE_DIR=self.cache.name, NO_COLOR="1")
-        command = [PROGRAM, "serve", *(f"--model-repository={f}" for f in folders), "--http-port=0", "--metrics-port=0", "--grpc-port=0", *options]
+        command = [*([program] if program else [PROGRAM, "serve"]), *(f"--model-repository={f}" for f in folders), "--http-port=0", "--metrics-port=0", "--grpc-port=0", *options]
         self.process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment)
         self.said = []
         self.port = self.metrics_port = self.grpc_port = None

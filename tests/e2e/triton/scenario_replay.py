@@ -1,0 +1,86 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Goes through the scenarios that a real server was recorded in (tests/golden/kserve/scenario_*.json) and compares.
+
+  scenario_replay.py [GROUP...] [-v]
+"""
+import json
+import sys
+import tempfile
+from pathlib import Path
+
+from differences import SCENARIO_DIFFERENCES, SCENARIO_ORDERS
+from served import ROOT, Served
+
+sys.path.insert(0, str(ROOT / "tests" / "golden" / "kserve"))
+import scenario_models  # noqa: E402
+import scenarios  # noqa: E402
+from record import Asker  # noqa: E402
+
+TIMES = ("ns", "last_inference")
+
+
+def without_times(value):
+    if isinstance(value, dict):
+        return {k: None if k in TIMES else without_times(v) for k, v in value.items()}
+    return [without_times(v) for v in value] if isinstance(value, list) else value
+
+
+def disagreements(want, have):
+    """(name, sentence or None) of each request of a step."""
+    for wanted, had in zip(want.get("together", [want]), have.get("together", [have])):
+        a, b = without_times(wanted["answer"]), without_times(had["answer"])
+        name = want["name"] + (f".{wanted['name']}" if "together" in want else "")
+        yield name, None if a == b else f"{json.dumps(b)[:600]}\n    recorded {json.dumps(a)[:600]}"
+    if "order" in want:
+        want_order, have_order = want["order"], have["order"]
+        yield want["name"] + ".order", None if want_order == have_order else f"{have_order}\n    recorded {want_order}"
+
+
+def replay(group, verbose=False):
+    """(agreed, different for a reason, [what is wrong])"""
+    agreed = excused = 0
+    wrong = []
+    records = json.loads((ROOT / "tests/golden/kserve" / f"scenario_{group}.json").read_text())
+    with tempfile.TemporaryDirectory() as folder:
+        repository = Path(folder) / "models"
+        scenario_models.write(scenario_models.GROUPS[group], repository, False)
+        served = Served(repository, options=scenarios.OPTIONS[group])
+        asker = Asker("127.0.0.1", served.port, repository)
+        try:
+            for record in records:
+                have = asker.step(record)
+                if "wait_ms" in record:
+                    continue
+                for name, found in disagreements(record, have):
+                    reason = SCENARIO_DIFFERENCES.get((group, name)) or SCENARIO_ORDERS.get((group, name))
+                    if found and not reason:
+                        wrong.append(f"{group}/{name}: {found}")
+                    elif reason and not found and (group, name) not in SCENARIO_ORDERS:
+                        wrong.append(f"{group}/{name}: agrees, though differences.py says otherwise")
+                    else:
+                        agreed += not found
+                        excused += bool(found)
+                    if verbose:
+                        print(f"{group}/{name}: {found or 'agrees'}")
+        finally:
+            code = served.stop()
+    if code != 0:
+        wrong.append(f"{group}: the server ended with {code}\n" + "".join(served.said)[-2000:])
+    return agreed, excused, wrong
+
+
+def main():
+    groups = [g for g in sys.argv[1:] if not g.startswith("-")] or list(scenarios.GROUPS)
+    failed = False
+    for group in groups:
+        agreed, excused, wrong = replay(group, "-v" in sys.argv)
+        print(f"{group}: {agreed} agree, {excused} differ for a reason, {len(wrong)} are wrong")
+        for one in wrong:
+            print("  " + one)
+        failed |= bool(wrong)
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
