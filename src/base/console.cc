@@ -10,8 +10,12 @@
 #include <cerrno>
 #include <cstdlib>
 
+#include "base/console_sink.h"
+
 namespace nereid {
 namespace {
+
+std::atomic<ConsoleSink*> sink_of_stderr{nullptr};
 
 struct LevelRow {
   std::string_view name, label, color;
@@ -65,8 +69,15 @@ int Console::columns() const {
   return 80;
 }
 
+void set_console_sink(ConsoleSink* sink) {
+  sink_of_stderr.store(sink, std::memory_order_release);
+}
+
 void Console::line(LogLevel level, std::string_view text) {
   if (!enabled(level)) return;
+  if (fd_ == STDERR_FILENO)
+    if (ConsoleSink* const sink = sink_of_stderr.load(std::memory_order_acquire); sink != nullptr)
+      return sink->line(level, text);
   const LevelRow& row = kLevels[static_cast<size_t>(level)];
   const std::lock_guard lock(mutex_);
   std::string out;

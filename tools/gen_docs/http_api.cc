@@ -4,6 +4,7 @@
 
 #include "gen_docs/page.h"
 #include "server/net/settings.h"
+#include "server/protocol/kserve/endpoints/endpoint_table.h"
 #include "server/protocol/openai/endpoints/endpoint_table.h"
 
 namespace nereid::docs {
@@ -15,6 +16,16 @@ std::string http_api_page() {
       header({"method", "path", "key", "what"});
   for (const server::net::Endpoint& e : server::openai::make_endpoints(nullptr))
     page += row({e.method, code(e.pattern), e.access == server::net::Access::kKey ? "yes" : "", e.summary});
+  page +=
+      "\n## Model repositories\n\nWith `--model-repository`: the open inference protocol (KServe v2) and its "
+      "extensions, as "
+      "Triton has them.\n\n" +
+      header({"method", "path", "key", "what"});
+  for (const server::net::Endpoint& e : server::kserve::make_endpoints(nullptr))
+    page += row({e.method, code(e.pattern), e.access == server::net::Access::kKey ? "yes" : "", e.summary});
+  page +=
+      "\nThe port for metrics (`--metrics-port`) answers `/metrics`, a page of the models at `/` and what it shows at "
+      "`/status`, all without a key.\n";
   page += "\n## Limits\n\n" + header({"flag", "default", "from", "to", "meaning"});
   const server::net::Settings defaults;
   for (const server::net::SettingRow& r : server::net::setting_table())

@@ -67,7 +67,7 @@ Result<SharedMemory::Opened> SharedMemory::find(const std::string& name, uint64_
   NEREID_RETURN_IF_ERROR(check_allowed());
   const std::lock_guard lock(mutex_);
   const auto it = regions_.find(name);
-  if (it == regions_.end()) return invalid_argument("Unable to find shared memory region: '{}'", name);
+  if (it == regions_.end()) return not_found("Unable to find shared memory region: '{}'", name);
   const uint64_t size = it->second.region.bytes;
   if (offset > size) return invalid_argument("Invalid offset for shared memory region: '{}'", name);
   if (bytes > size - offset) return invalid_argument("Invalid offset + byte size for shared memory region: '{}'", name);

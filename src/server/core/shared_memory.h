@@ -36,7 +36,7 @@ class SharedMemory {
   // All regions for "". kNotFound: there is none of that name.
   Result<std::vector<SharedRegion>> list(const std::string& name) const;
 
-  // kInvalidArgument: no such region, or not all of the part is in it.
+  // kNotFound: no such region; kInvalidArgument: not all of the part is in it.
   Result<std::string> read(const std::string& name, uint64_t offset, uint64_t bytes) const;
   Status write(const std::string& name, uint64_t offset, std::span<const std::byte> bytes) const;
 

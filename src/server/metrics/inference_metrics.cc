@@ -6,6 +6,8 @@
 #include <array>
 #include <iterator>
 
+#include "server/metrics/family_row.h"
+#include "server/metrics/model_labels.h"
 #include "server/metrics/registry.h"
 
 namespace nereid::server::metrics {
@@ -60,36 +62,31 @@ constexpr Reason kReasons[] = {{"BACKEND", InferFailure::kBackend},
                                {"OTHER", InferFailure::kOther},
                                {"REJECTED", InferFailure::kRejected}};
 
-// model="x",reason="y",version="1", with the tags of the configuration, sorted by name.
-std::string labels_of(const InferModel& model, std::string_view reason) {
-  std::map<std::string, std::string> labels{{"model", model.config().name},
-                                            {"version", std::to_string(model.version())}};
-  if (!reason.empty()) labels["reason"] = reason;
-  for (const auto& [key, value] : model.config().metric_tags) labels["_" + key] = value;
-  std::string out;
-  for (const auto& [key, value] : labels)
-    out += fmt::format("{}{}=\"{}\"", out.empty() ? "" : ",", key, escape_label(value));
+}  // namespace
+
+std::vector<FamilyRow> inference_families() {
+  std::vector<FamilyRow> out;
+  for (const Family& family : kFamilies) out.push_back({family.name, family.kind, family.help});
   return out;
 }
 
-}  // namespace
-
-std::string inference_metrics_text(const std::vector<std::shared_ptr<InferModel>>& models) {
+std::string inference_metrics_text(const std::vector<std::shared_ptr<InferModel>>& models, bool has_durations) {
   if (models.empty()) return {};
   std::vector<InferStatistics> statistics;
   for (const auto& model : models) statistics.push_back(model->statistics());
   std::string out;
   const auto to = std::back_inserter(out);
   for (const Family& family : kFamilies) {
+    if (!has_durations && family.name.ends_with("_duration_us")) continue;
     fmt::format_to(to, "# HELP {} {}\n# TYPE {} {}\n", family.name, family.help, family.name, family.kind);
     for (size_t i = 0; i < models.size(); ++i) {
       if (family.value != nullptr) {
-        fmt::format_to(to, "{}{{{}}} {}\n", family.name, labels_of(*models[i], {}),
+        fmt::format_to(to, "{}{{{}}} {}\n", family.name, model_labels(*models[i]),
                        number_text(family.value(statistics[i])));
         continue;
       }
       for (const Reason& reason : kReasons)
-        fmt::format_to(to, "{}{{{}}} {}\n", family.name, labels_of(*models[i], reason.name),
+        fmt::format_to(to, "{}{{{}}} {}\n", family.name, model_labels(*models[i], reason.name),
                        statistics[i].failures[static_cast<size_t>(reason.failure)]);
     }
   }

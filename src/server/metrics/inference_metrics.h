@@ -12,6 +12,6 @@
 namespace nereid::server::metrics {
 
 // Prometheus' text format.
-std::string inference_metrics_text(const std::vector<std::shared_ptr<InferModel>>& models);
+std::string inference_metrics_text(const std::vector<std::shared_ptr<InferModel>>& models, bool has_durations = true);
 
 }  // namespace nereid::server::metrics

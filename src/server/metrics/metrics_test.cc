@@ -4,6 +4,8 @@
 #include <limits>
 #include <thread>
 
+#include "server/metrics/latency_windows.h"
+#include "server/metrics/metrics_config.h"
 #include "server/metrics/process_figures.h"
 #include "server/metrics/registry.h"
 
@@ -78,6 +80,54 @@ TEST(Registry, loses_nothing_of_many_threads) {
   const Histogram::Snapshot s = registry.histogram(Metric::kInterToken, {"m"}).snapshot();
   EXPECT_EQ(s.cumulative.back(), 40'000);
   EXPECT_EQ(s.sum, 20'000.0);
+}
+
+TEST(MetricsConfig, is_read_as_the_option_writes_it) {
+  const std::vector<std::string> texts{"summary_latencies=true", "counter_latencies=false",
+                                       "summary_quantiles=0.5:0.05,0.999:0.001"};
+  const auto config = parse_metrics_config(texts);
+  ASSERT_TRUE(config.is_ok());
+  EXPECT_TRUE(config->summaries);
+  EXPECT_FALSE(config->counters);
+  EXPECT_FALSE(config->histograms);
+  EXPECT_THAT(config->quantiles, ::testing::ElementsAre(0.5, 0.999));
+  for (const char* wrong : {"summary_latencies", "summary_latencies=maybe", "colour=red", "summary_quantiles=2:0.1",
+                            "summary_quantiles=x"}) {
+    const std::vector<std::string> one{wrong};
+    EXPECT_FALSE(parse_metrics_config(one).is_ok()) << wrong;
+  }
+}
+
+constexpr int64_t kSecond = 1'000'000'000;
+
+TEST(LatencyWindows, are_what_was_counted_in_the_last_minute) {
+  LatencyWindows windows;
+  LatencyWindows::Counts counts{};
+  LatencyCounts& requests = counts[static_cast<size_t>(LatencyPhase::kRequest)];
+  const auto recent = [&](int64_t now_s) {
+    return windows.recent("m", LatencyPhase::kRequest, requests, now_s * kSecond).count;
+  };
+  windows.sample("m", counts, 0);
+  requests.add(1000, 10);
+  EXPECT_EQ(recent(1), 10u);  // all, where less than a minute is known
+  for (int64_t s = 2; s <= 90; s += 2) windows.sample("m", counts, s * kSecond);
+  EXPECT_EQ(recent(90), 0u);
+  requests.add(1000, 5);
+  windows.sample("m", counts, 92 * kSecond);
+  EXPECT_EQ(recent(93), 5u);
+  for (int64_t s = 94; s <= 300; s += 2) windows.sample("m", counts, s * kSecond);
+  EXPECT_EQ(recent(300), 0u);
+}
+
+TEST(LatencyWindows, begin_anew_with_a_model_that_was_loaded_anew) {
+  LatencyWindows windows;
+  LatencyWindows::Counts old{}, fresh{};
+  old[0].add(1000, 100);
+  windows.sample("m", old, 0);
+  windows.sample("m", old, 100 * kSecond);
+  fresh[0].add(1000, 3);
+  windows.sample("m", fresh, 101 * kSecond);
+  EXPECT_EQ(windows.recent("m", LatencyPhase::kRequest, fresh[0], 102 * kSecond).count, 3u);
 }
 
 TEST(ProcessFigures, are_those_of_a_process_at_work) {

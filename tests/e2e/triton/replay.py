@@ -7,17 +7,20 @@ the headers that clients read.
 
 Where an answer is meant to be another, differences.py says why; a difference that is there no more is an error, too.
 """
+import contextlib
 import gzip
 import json
+import struct
 import sys
 import tempfile
 import time
 import zlib
+from multiprocessing import shared_memory
 from pathlib import Path
 
 from differences import DIFFERENCES, NOT_REPLAYED
 from served import ROOT, Served, body_of
-from twins import twin_of, twin_request, write_bad_repository, write_repository
+from twins import twin_of, twin_request, write_bad_repository, write_parameters_model, write_repository
 
 GOLDEN = ROOT / "tests" / "golden" / "kserve"
 # Group: the options of its server, and whether the broken models are there.
@@ -29,6 +32,10 @@ GROUPS = {
     "stats": ((), False),
     "repo_none": ((), False),
     "repo_explicit": (("--model-control-mode=explicit",), True),
+    "settings": ((), False),
+    "shm": (("--allow-client-shm=true",), False),
+    "headers": (("--http-header-forward-pattern=my_.*|^priority$|sequence_id|triton_",), False),
+    "restricted": (("--http-restricted-api=health,metadata:key-a=value-a", "--http-restricted-api=inference,logging:key-b=value-b"), False),
 }
 NUMBERS = ("ns", "count", "last_inference", "inference_count", "execution_count", "batch_stats")
 
@@ -75,6 +82,18 @@ def disagreement(group, record, status, headers, body):
     return None if body == recorded else f"body {body[:300]!r}, recorded {recorded[:300]!r}"
 
 
+@contextlib.contextmanager
+def region_of_recordings():
+    """The shared memory that the group shm was recorded with."""
+    region = shared_memory.SharedMemory(name="nereid_golden", create=True, size=256)
+    region.buf[:64] = struct.pack("<16f", *range(16))
+    try:
+        yield
+    finally:
+        region.close()
+        region.unlink()
+
+
 def settle(served):
     """Waits until nothing is being unloaded any more."""
     for _ in range(100):
@@ -88,10 +107,10 @@ def replay(group, verbose=False):
     options, with_bad = GROUPS[group]
     agreed = excused = 0
     wrong = []
-    with tempfile.TemporaryDirectory() as folder:
+    with tempfile.TemporaryDirectory() as folder, region_of_recordings() if group == "shm" else contextlib.nullcontext():
         good = Path(folder) / "good"
         bad = Path(folder) / "bad"
-        write_repository(good)
+        write_parameters_model(good) if group == "headers" else write_repository(good)
         if with_bad:
             write_bad_repository(bad)
         served = Served(good, *([bad] if with_bad else ()), options=options)

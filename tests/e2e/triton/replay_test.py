@@ -32,6 +32,18 @@ class ReplayTest(unittest.TestCase):
     def test_repository_in_explicit_mode(self):
         self.check("repo_explicit")
 
+    def test_settings_of_traces_and_of_the_log(self):
+        self.check("settings")
+
+    def test_tensors_in_shared_memory(self):
+        self.check("shm")
+
+    def test_headers_that_become_parameters(self):
+        self.check("headers")
+
+    def test_groups_that_need_a_header(self):
+        self.check("restricted")
+
 
 if __name__ == "__main__":
     unittest.main()

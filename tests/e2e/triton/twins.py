@@ -84,6 +84,12 @@ def write_repository(folder):
     write(folder / "seq", 'name: "seq" backend: "accumulate" max_batch_size: 4\n' + cpu + tensors("TYPE_INT32", 1) + SEQUENCE)
 
 
+def write_parameters_model(folder):
+    """A model that answers with the parameters of its request."""
+    write(folder / "parameters", 'name: "parameters" backend: "parameters"\ninstance_group [ { kind: KIND_CPU count: 1 } ]\n' +
+          tensors("TYPE_STRING", 1, ["IN"], ["OUT"]))
+
+
 def write_bad_repository(folder):
     identity = 'backend: "identity" max_batch_size: 8\n' + tensors("TYPE_FP32", 16)
     write(folder / "bad_backend", identity.replace("identity", "nosuchbackend"))

@@ -3,7 +3,6 @@
 
 #include <deque>
 #include <mutex>
-#include <optional>
 
 #include "base/clock.h"
 #include "server/protocol/kserve_grpc/grpc_messages.h"
@@ -104,16 +103,18 @@ class Stream : public std::enable_shared_from_this<Stream> {
     });
   }
 
-  // `is_final`: of a model's own answer, whether it is the last.
+  // What a model itself has answered says which it is and whether that is the last.
   void fail(const std::shared_ptr<Slot>& slot, const std::string& id, const Status& status,
-            std::optional<bool> is_final = {}) {
+            const InferModel* model = nullptr, bool is_final = true) {
     const std::lock_guard lock(mutex_);
     if (errors_end_it_ && is_final_.ok()) is_final_ = grpc_status(status), is_broken_ = true;
     Message message;
     message.set_error_message(status.message());
     message.mutable_infer_response()->set_id(id);
-    if (is_final)
-      (*message.mutable_infer_response()->mutable_parameters())["triton_final_response"].set_bool_param(*is_final);
+    if (model != nullptr) {
+      message.mutable_infer_response()->set_model_name(model->config().name);
+      (*message.mutable_infer_response()->mutable_parameters())["triton_final_response"].set_bool_param(is_final);
+    }
     slot->ready.push_back(std::move(message));
     slot->is_done = true;
     pump();
@@ -121,7 +122,7 @@ class Stream : public std::enable_shared_from_this<Stream> {
 
   void answer(const std::shared_ptr<Slot>& slot, const InferModel& model, const GrpcAnswerShape& shape,
               InferResponse&& response) {
-    if (!response.status.is_ok()) return fail(slot, shape.id, response.status, response.is_final);
+    if (!response.status.is_ok()) return fail(slot, shape.id, response.status, &model, response.is_final);
     const bool is_final = response.is_final, is_decoupled = model.config().is_decoupled;
     Message message;
     bool is_sent = true;
@@ -129,9 +130,11 @@ class Stream : public std::enable_shared_from_this<Stream> {
       is_sent = is_final && is_decoupled && shape.wants_empty_final;
     }
     if (is_sent) {
+      const bool is_empty = response.is_empty;
       const Status status =
           write_response(model, shape, *shared_, std::move(response), message.mutable_infer_response());
       if (!status.is_ok()) return fail(slot, shape.id, status);
+      if (is_empty) message.mutable_infer_response()->clear_model_version();
       (*message.mutable_infer_response()->mutable_parameters())["triton_final_response"].set_bool_param(is_final);
     }
     const std::lock_guard lock(mutex_);
