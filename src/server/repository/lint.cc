@@ -31,7 +31,7 @@ class Linter {
   }
 
   void check_model() {
-    const auto source = find_source(*model_, {folder_}, {});
+    const auto source = find_source(*model_, {folder_}, {}, {});
     if (!source.is_ok()) return note(source.status().message(), "give the folder a plain name");
     const ModelSource& s = **source;
     auto file = read_config(s);

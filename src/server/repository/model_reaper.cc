@@ -3,6 +3,8 @@
 
 #include <chrono>
 
+#include "base/release_free_memory.h"
+
 namespace nereid::server {
 namespace {
 
@@ -48,6 +50,7 @@ void ModelReaper::work() {
       std::this_thread::sleep_for(std::chrono::milliseconds(1));
     one.model->drain();
     one.model.reset();
+    release_free_memory();
     if (one.gone) one.gone();
     lock.lock();
     --count_;

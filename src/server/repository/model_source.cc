@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "server/repository/model_source.h"
 
-#include <cstdlib>
 #include <filesystem>
 
 #include "base/atomic_file.h"
 #include "base/file.h"
 #include "server/repository/layout.h"
+#include "server/repository/store/scratch_folder.h"
 
 namespace nereid::server {
 namespace {
@@ -15,22 +15,12 @@ namespace fs = std::filesystem;
 
 constexpr size_t kMostConfigBytes = size_t{16} << 20;
 
-Result<std::string> make_scratch() {
-  std::error_code error;
-  std::string pattern = (fs::temp_directory_path(error) / "nereid-model-XXXXXX").string();
-  if (error || ::mkdtemp(pattern.data()) == nullptr)
-    return unavailable("no folder for the model's files could be made under '{}'", pattern);
-  return pattern;
-}
-
 // The files of a request in a folder of their own, which goes when the source does.
 Status write_files(const LoadOverride& instead, ModelSource* source) {
   for (const auto& [path, bytes] : instead.files) NEREID_RETURN_IF_ERROR(check_inner_path(path));
-  NEREID_TRY(source->folder, make_scratch());
-  source->scratch = std::shared_ptr<void>(nullptr, [folder = source->folder](void*) {
-    std::error_code ignored;
-    fs::remove_all(folder, ignored);
-  });
+  NEREID_TRY(ScratchFolder scratch, make_scratch_folder());
+  source->folder = std::move(scratch.path);
+  source->scratch = std::move(scratch.holder);
   for (const auto& [path, bytes] : instead.files) {
     const fs::path to = fs::path(source->folder) / path;
     std::error_code error;
@@ -46,7 +36,7 @@ Status write_files(const LoadOverride& instead, ModelSource* source) {
 }  // namespace
 
 Result<std::shared_ptr<const ModelSource>> find_source(const std::string& name, const std::vector<std::string>& folders,
-                                                       const LoadOverride& instead) {
+                                                       const ModelStores& stores, const LoadOverride& instead) {
   auto source = std::make_shared<ModelSource>();
   source->name = name;
   source->config_json = instead.config;
@@ -63,11 +53,32 @@ Result<std::shared_ptr<const ModelSource>> find_source(const std::string& name, 
         return invalid_argument("two repositories have a model of that name: '{}' and '{}'", source->folder, path);
       source->folder = path;
     }
+    for (const std::unique_ptr<ModelStore>& store : stores) {
+      NEREID_TRY(const uint64_t mark, store->mark(name));
+      if (mark == 0) continue;
+      if (!source->folder.empty() || source->store != nullptr)
+        return invalid_argument("two repositories have a model of that name: '{}' and '{}'",
+                                source->store != nullptr ? source->store->address() : source->folder, store->address());
+      source->store = store.get();
+      if (instead.config.empty()) source->mark = mark;
+    }
+    if (source->store != nullptr) return std::shared_ptr<const ModelSource>(std::move(source));
     if (source->folder.empty()) return not_found("no model repository has a folder of that name");
     if (instead.config.empty()) source->mark = folder_mark(source->folder);
   }
   source->versions = list_versions(source->folder);
   return std::shared_ptr<const ModelSource>(std::move(source));
+}
+
+Result<std::shared_ptr<const ModelSource>> bring_source(std::shared_ptr<const ModelSource> source) {
+  if (source->store == nullptr) return source;
+  NEREID_TRY(ModelStore::Copy copy, source->store->copy(source->name));
+  auto brought = std::make_shared<ModelSource>(*source);
+  brought->store = nullptr;
+  brought->folder = std::move(copy.folder);
+  brought->scratch = std::move(copy.holder);
+  brought->versions = list_versions(brought->folder);
+  return std::shared_ptr<const ModelSource>(std::move(brought));
 }
 
 Result<ConfigFile> read_config(const ModelSource& source) {

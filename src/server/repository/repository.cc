@@ -55,7 +55,8 @@ std::string_view code_text(StatusCode code) {
 
 class FolderRepository final : public Repository {
  public:
-  FolderRepository(RepositoryOptions options, ModelLoader& loader) : options_(std::move(options)), loader_(loader) {}
+  FolderRepository(RepositoryOptions options, std::vector<std::string> folders, ModelStores stores, ModelLoader& loader)
+      : options_(std::move(options)), folders_(std::move(folders)), stores_(std::move(stores)), loader_(loader) {}
   ~FolderRepository() override { stop(); }
 
   Status start() override {
@@ -203,11 +204,24 @@ class FolderRepository final : public Repository {
 
   std::vector<std::string> folder_names() const {
     std::vector<std::string> names;
-    for (const std::string& folder : options_.folders)
+    for (const std::string& folder : folders_)
       if (auto more = list_models(folder); more.is_ok()) names.insert(names.end(), more->begin(), more->end());
+    for (const std::unique_ptr<ModelStore>& store : stores_) {
+      const std::vector<std::string> more = names_in(*store);
+      names.insert(names.end(), more.begin(), more.end());
+    }
     std::sort(names.begin(), names.end());
     names.erase(std::unique(names.begin(), names.end()), names.end());
     return names;
+  }
+
+  // What a store holds; what it held last where it does not answer: its models have not gone.
+  std::vector<std::string> names_in(ModelStore& store) const {
+    Result<std::vector<std::string>> names = store.models();
+    const std::lock_guard lock(known_mutex_);
+    if (names.is_ok()) return known_[store.address()] = std::move(*names);
+    log_warn("{}", names.status().message());
+    return known_[store.address()];
   }
 
   // Whether all that the policy picks answers already, from files as they are now.
@@ -229,13 +243,15 @@ class FolderRepository final : public Repository {
       log_warn("model '{}': {}", name, status.message());
       return internal("failed to load '{}', failed to poll from model repository", name);
     };
-    Result<std::shared_ptr<const ModelSource>> source = find_source(name, options_.folders, instead);
+    Result<std::shared_ptr<const ModelSource>> source = find_source(name, folders_, stores_, instead);
     if (!source.is_ok()) return unreadable(source.status());
     if (is_current(name, (*source)->mark)) {
       const std::unique_lock lock(mutex_);
       entries_.find(name)->second.was_asked_for |= is_asked_for;
       return Status::ok();
     }
+    source = bring_source(std::move(*source));
+    if (!source.is_ok()) return unreadable(source.status());
     Result<ConfigFile> file = read_config(**source);
     if (!file.is_ok()) return unreadable(file.status());
     const std::vector<int64_t> versions = pick_versions(file->versions(), (*source)->versions);
@@ -393,6 +409,10 @@ class FolderRepository final : public Repository {
   }
 
   const RepositoryOptions options_;
+  const std::vector<std::string> folders_;  // of this machine
+  const ModelStores stores_;
+  mutable std::mutex known_mutex_;
+  mutable std::map<std::string, std::vector<std::string>> known_;  // what a store held when it last answered
   ModelLoader& loader_;
   Watcher watcher_;
   std::mutex load_mutex_;  // one load or unload at a time
@@ -406,8 +426,20 @@ class FolderRepository final : public Repository {
 }  // namespace
 
 Result<std::unique_ptr<Repository>> Repository::open(RepositoryOptions options, ModelLoader& loader) {
-  for (const std::string& folder : options.folders) NEREID_RETURN_IF_ERROR(list_models(folder));
-  return std::unique_ptr<Repository>(std::make_unique<FolderRepository>(std::move(options), loader));
+  std::vector<std::string> folders;
+  ModelStores stores;
+  for (const std::string& one : options.folders) {
+    if (is_remote_store(one)) {
+      NEREID_TRY(std::unique_ptr<ModelStore> store, open_model_store(one, process_environment));
+      NEREID_RETURN_IF_ERROR(store->models());
+      stores.push_back(std::move(store));
+    } else {
+      NEREID_RETURN_IF_ERROR(list_models(one));
+      folders.push_back(one);
+    }
+  }
+  return std::unique_ptr<Repository>(
+      std::make_unique<FolderRepository>(std::move(options), std::move(folders), std::move(stores), loader));
 }
 
 }  // namespace nereid::server

@@ -20,7 +20,7 @@ enum class ControlMode : uint8_t {
 };
 
 struct RepositoryOptions {
-  std::vector<std::string> folders;
+  std::vector<std::string> folders;  // of this machine, or s3://... (store/model_store.h)
   ControlMode mode = ControlMode::kNone;
   std::vector<std::string> load;  // in explicit mode, at the start; "*": all
   bool strict_readiness = true;   // ready only when everything known is
@@ -42,7 +42,7 @@ class ModelLoader {
 
 class Repository : public InferModels {
  public:
-  // kNotFound: a folder that cannot be read. The loader must outlive it.
+  // kNotFound: a folder that cannot be read; a store's errors. The loader must outlive it.
   static Result<std::unique_ptr<Repository>> open(RepositoryOptions options, ModelLoader& loader);
   // Loads what the mode says. An error names the models that failed; the others are loaded all the same.
   virtual Status start() = 0;
