@@ -122,7 +122,6 @@ void declare_protocols(CommandLine& app, ProtocolArguments& a) {
                 "summary_latencies=true, summary_quantiles=0.5:0.05,0.9:0.01, histogram_latencies=true, "
                 "counter_latencies=false: which of Triton's families of durations there are; repeatable");
   app.add_option("--metrics-interval-ms", a.metrics_interval_ms, "milliseconds between two looks at the processors")
-      ->check(Check::range(1, 86'400'000))
       ->capture_default_str();
   app.add_option("--allow-cpu-metrics", a.cpu_metrics, "false: no nv_cpu_ metrics")->capture_default_str();
   app.add_option("--http-header-forward-pattern", a.http_pattern,
@@ -158,6 +157,9 @@ Result<server::ProtocolOptions> read_protocols(const ProtocolArguments& a) {
   NEREID_TRY(out.log, server::open_server_log(log));
   NEREID_TRY(out.metrics, server::metrics::parse_metrics_config(a.metrics));
   NEREID_TRY(out.metrics.has_cpu, read_switch("--allow-cpu-metrics", a.cpu_metrics));
+  if (!(a.metrics_interval_ms >= 1 && a.metrics_interval_ms <= 86'400'000))
+    return invalid_argument("--metrics-interval-ms takes milliseconds from 1 to 86400000, found {}",
+                            a.metrics_interval_ms);
   out.metrics_interval_ms = static_cast<int64_t>(a.metrics_interval_ms);
   NEREID_RETURN_IF_ERROR(read_pattern("--http-header-forward-pattern", a.http_pattern, &out.http_forwarded));
   NEREID_RETURN_IF_ERROR(read_pattern("--grpc-header-forward-pattern", a.grpc_pattern, &out.grpc_forwarded));

@@ -5,6 +5,7 @@ HEAD = "HEAD is answered like GET, as HTTP has it"
 OPTIONS = "OPTIONS says which methods there are, which web pages need"
 SMALL = "answers of less than --gzip-bytes (4096) are sent as they are"
 SHARED_PORT = "the HTTP port has the API of OpenAI, a page and the metrics as well"
+DECOUPLED = "decoupled models answer here as well, where they answer once or as events"
 LATER = "servers later than the recorded one refuse such names"
 
 DIFFERENCES = {
@@ -21,6 +22,9 @@ DIFFERENCES = {
     ("infer", "unknown_content_encoding"): "415 is HTTP's status for it",
     ("infer", "gzip_corrupt"): "what is no gzip is told as such, not taken for a raw tensor",
     ("generate", "generate_stream_failing"): "the sentence is the native model's, not Python's",
+    ("infer", "decoupled_infer_one"): DECOUPLED,
+    ("infer", "decoupled_infer_three"): DECOUPLED,
+    ("infer", "decoupled_infer_zero"): DECOUPLED,
     ("infer", "fp16_json"): "FP16 may be sent as JSON; the type is wrong for the model all the same",
     ("infer", "bf16_json"): "BF16 may be sent as JSON; the type is wrong for the model all the same",
     ("infer", "input_shape_overflow"): "a batch of 2^62 is refused as such, not taken for 0",

@@ -7,8 +7,8 @@ import unittest
 from pathlib import Path
 
 import twins
-from differences import LATER
-from replay import NUMBERS
+from differences import DECOUPLED, LATER
+from replay import NUMBERS, region_of_recordings
 from served import ROOT, Served
 
 try:
@@ -24,11 +24,13 @@ CUDA = "there is no memory of a GPU here"
 DIFFERENCES = {
     ("basic", "server_metadata"): "the version is this program's own",
     ("basic", "cuda_shm_register"): CUDA,
+    ("shm", "register_too_big"): "the sentence says the sizes as well",
     ("settings", "count_minus_two"): "one sentence for both protocols",
     ("streams", "error_ends_it"): "the header asks for it, and later servers do it",
     ("headers", "reserved"): LATER,
     ("headers", "reserved_triton"): LATER,
     ("explicit", "index"): "the recorded server had been asked for more before",
+    ("infer", "decoupled_unary"): DECOUPLED,
     ("infer", "negative_shape"): "a negative size is refused as such",
 }
 
@@ -113,6 +115,10 @@ class RecordedTest(unittest.TestCase):
 
     def test_settings_of_traces_and_of_the_log(self):
         self.replay("settings")
+
+    def test_tensors_in_shared_memory(self):
+        with region_of_recordings():
+            self.replay("shm", ["--allow-client-shm=true"])
 
     def test_streams(self):
         self.replay("streams")

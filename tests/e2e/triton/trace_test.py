@@ -99,6 +99,30 @@ class TraceTest(unittest.TestCase):
             told = lambda m: sorted(t for t in m[4] if t[0] in {w[0] for n in want for w in n[4]})
             self.assertEqual([told(m) for m in have], [sorted(m[4]) for m in want])
 
+    def test_calls_over_grpc_leave_what_they_leave_at_a_real_server(self):
+        try:
+            import grpc
+            from tritonclient.grpc import service_pb2, service_pb2_grpc
+        except ImportError:
+            self.skipTest("tritonclient with gRPC is not installed")
+        served, folder = self.serve("--trace-config=level=TIMESTAMPS", "--trace-config=rate=1", "--trace-config=triton,file=FOLDER/trace.json",
+                                    "--trace-config=triton,log-frequency=1")
+        if served.grpc_port is None:
+            self.skipTest("the program was built without gRPC")
+        request = service_pb2.ModelInferRequest(model_name="identity_fp32")
+        request.inputs.add(name="INPUT0", datatype="FP32", shape=[1, 16])
+        request.raw_input_contents.append(bytes(64))
+        with grpc.insecure_channel(f"127.0.0.1:{served.grpc_port}") as channel:
+            stub = service_pb2_grpc.GRPCInferenceServiceStub(channel)
+            stub.ModelInfer(request)
+            time.sleep(0.2)
+            request.id = "s"
+            self.assertEqual(len(list(stub.ModelStreamInfer(iter([request])))), 1)
+        served.stop()
+        ours = [outline(json.loads((folder / f"trace.json.{i}").read_text())) for i in range(2)]
+        theirs = [one for one in recorded("timestamps") if any("GRPC_WAITREAD_START" in m[3] for m in one)]
+        self.assertEqual([[(*m[:3], sorted(set(m[3]))) for m in one] for one in ours], [[(*m[:3], sorted(set(m[3]))) for m in one] for one in theirs])
+
     def test_times_are_in_the_order_in_which_things_happen(self):
         trace, = self.files("TIMESTAMPS").values()
         first = outline(trace)[0]

@@ -321,6 +321,40 @@ def shm(args):
             ask("cuda_unregister", "POST", cuda + "/unregister")
             ask("cuda_unregister_one", "POST", cuda + "/region/c0/unregister")
             write("shm", ask.records)
+
+            call = Grpc(triton)
+            register = lambda name, **more: call(name, "SystemSharedMemoryRegister", {"name": "r0", "key": key, "byte_size": "256", **more})
+            region.buf[64:128] = bytes(64)
+            register("register_too_big", byte_size="100000000")
+            register("register_missing_key", key="/does_not_exist")
+            register("register")
+            register("register_again")
+            call("status", "SystemSharedMemoryStatus", {})
+            call("status_missing", "SystemSharedMemoryStatus", {"name": "nope"})
+
+            def place_of(offset, size, name="r0"):
+                return {"shared_memory_region": {"string_param": name}, "shared_memory_byte_size": {"int64_param": str(size)},
+                        **({"shared_memory_offset": {"int64_param": str(offset)}} if offset else {})}
+
+            def infer_call(name, given, wanted=None, **more):
+                one = {"model_name": "identity_fp32", "inputs": [{"name": "INPUT0", "datatype": "FP32", "shape": ["1", "16"], "parameters": given}], **more}
+                if wanted:
+                    one["outputs"] = [{"name": "OUTPUT0", "parameters": wanted}]
+                call(name, "ModelInfer", one)
+            infer_call("in_and_out", place_of(0, 64), place_of(64, 64))
+            infer_call("in_from_out", place_of(64, 64))
+            infer_call("unknown_region", place_of(0, 64, "nope"))
+            infer_call("out_of_range", place_of(224, 64))
+            infer_call("offset_beyond", place_of(1000, 64))
+            infer_call("size_mismatch", place_of(0, 60))
+            infer_call("out_too_small", place_of(0, 64), place_of(64, 32))
+            infer_call("out_unknown_region", place_of(0, 64), place_of(64, 64, "nope"))
+            infer_call("no_size", {"shared_memory_region": {"string_param": "r0"}})
+            infer_call("and_raw", place_of(0, 64), raw_input_contents=[base64.b64encode(struct.pack("<16f", *F16)).decode()])
+            call("unregister", "SystemSharedMemoryUnregister", {"name": "r0"})
+            call("unregister_again", "SystemSharedMemoryUnregister", {"name": "r0"})
+            call("unregister_all", "SystemSharedMemoryUnregister", {})
+            write("grpc_shm", call.records)
     finally:
         region.close()
         region.unlink()

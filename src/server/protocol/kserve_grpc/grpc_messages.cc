@@ -150,8 +150,9 @@ Result<std::optional<GrpcAnswerShape::Place>> read_place(const std::string& tens
   GrpcAnswerShape::Place place{.output = tensor, .region = region->second.string_param()};
   const auto bytes = parameters.find("shared_memory_byte_size");
   if (bytes == parameters.end() || bytes->second.int64_param() < 0)
-    return invalid_argument("'shared_memory_byte_size' must be specified along with 'shared_memory_region' for '{}'",
-                            tensor);
+    return invalid_argument(
+        "'shared_memory_byte_size' must be specified along with 'shared_memory_region' parameter for tensor '{}'",
+        tensor);
   place.bytes = static_cast<uint64_t>(bytes->second.int64_param());
   if (const auto offset = parameters.find("shared_memory_offset"); offset != parameters.end())
     place.offset = static_cast<uint64_t>(offset->second.int64_param());
@@ -255,10 +256,6 @@ Status write_response(const InferModel& model, const GrpcAnswerShape& shape, con
             "the results",
             tensor.name, place.bytes, tensor.bytes.size());
       NEREID_RETURN_IF_ERROR(shared.write(place.region, place.offset, tensor.bytes));
-      auto& parameters = *output->mutable_parameters();
-      parameters["shared_memory_region"].set_string_param(place.region);
-      parameters["shared_memory_byte_size"].set_int64_param(static_cast<int64_t>(tensor.bytes.size()));
-      if (place.offset > 0) parameters["shared_memory_offset"].set_int64_param(static_cast<int64_t>(place.offset));
     }
     // One that lies in shared memory takes an empty place among the raw ones.
     if (is_shared) tensor.bytes = {};

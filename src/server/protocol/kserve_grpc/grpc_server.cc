@@ -228,10 +228,15 @@ class InferenceService final : public Calls {
   Unary* SystemSharedMemoryRegister(Context* context, const inference::SystemSharedMemoryRegisterRequest* request,
                                     inference::SystemSharedMemoryRegisterResponse*) override {
     if (Unary* no = refuse(context, ApiGroup::kSharedMemory)) return no;
-    return finish(context, options_.shared->add({.name = request->name(),
-                                                 .key = request->key(),
-                                                 .offset = request->offset(),
-                                                 .bytes = request->byte_size()}));
+    const Status status = options_.shared->add(
+        {.name = request->name(), .key = request->key(), .offset = request->offset(), .bytes = request->byte_size()});
+    // A code that only this protocol tells apart.
+    if (status.code() == StatusCode::kInvalidArgument && options_.shared->list(request->name()).is_ok()) {
+      Unary* reactor = context->DefaultReactor();
+      reactor->Finish({grpc::StatusCode::ALREADY_EXISTS, status.message()});
+      return reactor;
+    }
+    return finish(context, status);
   }
 
   Unary* SystemSharedMemoryUnregister(Context* context, const inference::SystemSharedMemoryUnregisterRequest* request,

@@ -16,7 +16,7 @@ void infer(const ServicePtr& service, net::Request request, std::shared_ptr<net:
   std::optional<std::string> json_bytes;
   if (request.headers.has("Inference-Header-Content-Length"))
     json_bytes = request.headers.get("Inference-Header-Content-Length");
-  auto body = std::make_shared<const std::string>(std::move(request.body));
+  auto body = net::share_body(request);
   Result<InferBody> read = read_infer_body(std::move(body), json_bytes, model->config(), *service->shared);
   if (!read.is_ok()) return out->send(error_response(read.status()));
 
