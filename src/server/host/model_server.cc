@@ -86,6 +86,9 @@ class RepositoryServer final : public ModelServer {
     }
     changed_.notify_all();
     if (poller_.joinable()) poller_.join();
+    // Others may hold the repository for longer, but its models go before what has opened them.
+    grpc_.reset();
+    if (repository_ != nullptr) repository_->stop();
   }
 
   Status open() {

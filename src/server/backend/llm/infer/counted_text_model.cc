@@ -61,13 +61,14 @@ class CountedTextModel final : public TextModel {
           if (is_last && !output.status.is_ok()) progress->status = output.status;
           if (is_last && output.finish == TextFinish::kCancelled) progress->status = cancelled("the client has gone");
           if (is_last && output.finish == TextFinish::kTimeout) progress->status = unavailable("timeout");
+          const bool is_over = is_last && --progress->left == 0;
+          if (is_over)
+            count->end(progress->status, {.items = 1,
+                                          .arrival_ns = progress->begin_ns,
+                                          .begin_ns = progress->begin_ns,
+                                          .first_ns = progress->first_ns});
           sink(std::move(output));
-          if (!is_last || --progress->left > 0) return;
-          count->end(progress->status, {.items = 1,
-                                        .arrival_ns = progress->begin_ns,
-                                        .begin_ns = progress->begin_ns,
-                                        .first_ns = progress->first_ns});
-          count->running.end();
+          if (is_over) count->running.end();
         });
     if (!id.is_ok()) {
       count_->end(id.status(), {.items = 1, .arrival_ns = progress->begin_ns, .begin_ns = progress->begin_ns});

@@ -128,12 +128,11 @@ InferResponse Inference::respond_whole() {
 // The mutex is held.
 void Inference::end(InferResponse&& response) {
   is_over_ = true;
-  const Status status = response.status;
   response.is_final = true;
+  parts_.count(response.status, begin_ns_, first_token_ns_);
   // Whatever the sink holds may hold the model.
-  const InferSink sink = std::move(parts_.sink);
-  sink(std::move(response));
-  parts_.ended(status, begin_ns_, first_token_ns_);
+  std::exchange(parts_.sink, nullptr)(std::move(response));
+  parts_.ended();
 }
 
 void Inference::on_output(size_t prompt, TextOutput&& output) {

@@ -21,8 +21,10 @@ struct InferenceParts {
   InferRequest request;
   std::vector<Ask> asks;  // one for each prompt
   InferSink sink;
-  // Called once, after the last response; `first_ns`: of the first token, 0 where there was none.
-  std::function<void(const Status& status, int64_t begin_ns, int64_t first_ns)> ended;
+  // Called once each: before the last response goes out (so that whoever has it finds it counted), and after it;
+  // `first_ns`: of the first token, 0 where there was none.
+  std::function<void(const Status& status, int64_t begin_ns, int64_t first_ns)> count;
+  std::function<void()> ended;
 };
 
 // Its methods are for any thread.

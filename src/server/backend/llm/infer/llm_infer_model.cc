@@ -111,9 +111,8 @@ class LlmInferModel final : public InferModel {
     if (!count_->running.begin()) return unavailable("{}the model is being unloaded and takes no more requests", mark);
     const auto prompts = static_cast<int64_t>(asks.size());
     const int64_t arrival_ns = request.arrival_ns;
-    auto ended = [count = count_, prompts, arrival_ns](const Status& status, int64_t begin_ns, int64_t first_ns) {
+    auto count = [count = count_, prompts, arrival_ns](const Status& status, int64_t begin_ns, int64_t first_ns) {
       count->end(status, {.items = prompts, .arrival_ns = arrival_ns, .begin_ns = begin_ns, .first_ns = first_ns});
-      count->running.end();
     };
     watch_.add(Inference::start({.config = config_,
                                  .model = parts_.model,
@@ -122,7 +121,8 @@ class LlmInferModel final : public InferModel {
                                  .request = std::move(request),
                                  .asks = std::move(asks),
                                  .sink = std::move(sink),
-                                 .ended = std::move(ended)}));
+                                 .count = std::move(count),
+                                 .ended = [count = count_] { count->running.end(); }}));
     return Status::ok();
   }
 
