@@ -11,6 +11,7 @@ namespace nereid::kernels::cuda {
 namespace {
 
 constexpr int kThreads = 128, kWarps = kThreads / 32, kMine = kChunkPositions / kWarps;  // positions of a warp
+constexpr int kMaxCluster = 8;
 constexpr int kScoreRow = kChunkPositions + 4;  // floats; the padding keeps lanes out of each other's banks
 
 struct DecodeJob {
@@ -18,6 +19,7 @@ struct DecodeJob {
   int splits = 1;
   int chunks = 1;       // of max_positions: rows of the workspace a (token, head)
   int head_groups = 1;  // blocks that share a key/value head
+  int cluster = 1;      // blocks along the chunks
   int* counters = nullptr;
   float* partials = nullptr;  // [tokens][heads][chunks]{maximum, sum, 2 unused, [head_dim]}
 };
@@ -46,7 +48,9 @@ __device__ __forceinline__ void spread_f8(const uint4& codes, uint4& low, uint4&
 
 // kHeads: rows of the matrix instruction in use, 8 or 16.
 template <typename T, typename Cache, int kHeadDim, int kHeads>
-__global__ void __launch_bounds__(kThreads, kHeadDim <= 64 ? 4 : kHeadDim <= 128 ? 3 : 1)
+__global__ void __launch_bounds__(kThreads, kHeadDim <= 64    ? 4
+                                            : kHeadDim <= 128 ? 3
+                                                              : 1)
     attention_decode_kernel(const __grid_constant__ DecodeJob job) {
   constexpr bool kIsF8 = sizeof(Cache) == 1;
   constexpr int kRow = kHeadDim * static_cast<int>(sizeof(Cache));  // bytes of a position
@@ -103,24 +107,31 @@ __global__ void __launch_bounds__(kThreads, kHeadDim <= 64 ? 4 : kHeadDim <= 128
   const float k_factor = p.scale * (kIsF8 ? kF8Factor * p.k_scale : 1.0f);
   const float v_factor = kIsF8 ? kF8Factor * p.v_scale : 1.0f;
   const bool alone = end_chunk - first_chunk == 1;
+  const bool in_cluster = !alone && end_chunk - first_chunk <= job.cluster;  // a chunk a block of the first cluster
+  if (in_cluster && split >= job.cluster) return;
+  float* sums = reinterpret_cast<float*>(shared);  // in a cluster: [kHeads][kHeadDim], where its values were
 
   for (int chunk = first_chunk + split; chunk < end_chunk; chunk += job.splits) {
     const int base = chunk * kChunkPositions;
     const int count = min(kChunkPositions, position + 1 - base);
+    // Lane i knows where the i-th 16 positions lie (pages are whole sixteens): the others ask it.
+    int64_t place = head_bytes;
+    if (lane < kChunkPositions / 16 && 16 * lane < count) {
+      const int at = base + 16 * lane, page = at / p.page_tokens;
+      place += pages[page] * page_bytes + (at - page * p.page_tokens) * kRow;
+    }
     const auto cached = [&](const void* cache, int local) {
-      const int at = base + local;
-      return static_cast<const char*>(cache) + pages[at / p.page_tokens] * page_bytes + head_bytes +
-             at % p.page_tokens * kRow;
+      return static_cast<const char*>(cache) + __shfl_sync(0xffffffffu, place, local / 16) + local % 16 * kRow;
     };
     uint4 keys[kRound][kBlocks];
     const auto load_keys = [&](int round) {
 #pragma unroll
       for (int n = 0; n < kRound; ++n) {
         const int local = warp * kMine + 8 * (round + n) + g;
-        const char* key = local < count ? cached(p.k_cache, local) + 16 * quad : nullptr;
+        const char* key = cached(p.k_cache, local) + 16 * quad;
 #pragma unroll
         for (int b = 0; b < kBlocks; ++b) {
-          keys[n][b] = key != nullptr ? load_stream(key + 64 * b) : make_uint4(0, 0, 0, 0);
+          keys[n][b] = local < count ? load_stream(key + 64 * b) : make_uint4(0, 0, 0, 0);
         }
       }
     };
@@ -130,11 +141,12 @@ __global__ void __launch_bounds__(kThreads, kHeadDim <= 64 ? 4 : kHeadDim <= 128
     for (int i = 0; i < kEach; ++i) {
       const int e = static_cast<int>(threadIdx.x) + kThreads * i, local = e / kPieces, piece = e % kPieces;
       const bool valid = local < count;
-      const char* value = cached(p.v_cache, valid ? local : 0) + 16 * piece;
+      const char* value = cached(p.v_cache, local) + 16 * piece;
       if constexpr (kIsF8) {
         codes[i] = valid ? load_stream(value) : make_uint4(0, 0, 0, 0);
       } else {
-        copy_async16(values + local * kValueRow + 16 * piece, value, valid);
+        copy_async16(values + local * kValueRow + 16 * piece, valid ? value : static_cast<const char*>(p.v_cache),
+                     valid);
       }
     }
     copy_async_commit();
@@ -222,6 +234,7 @@ __global__ void __launch_bounds__(kThreads, kHeadDim <= 64 ? 4 : kHeadDim <= 128
         mma<T>(total[n], weights[1][0], weights[1][1], weights[1][2], weights[1][3], v[2], v[3]);
       }
     }
+    if (in_cluster) __syncthreads();  // values are read
 #pragma unroll
     for (int i = 0; i < (kHeads > 8 ? 2 : 1); ++i) {
       const int head = g + 8 * i;
@@ -235,15 +248,48 @@ __global__ void __launch_bounds__(kThreads, kHeadDim <= 64 ? 4 : kHeadDim <= 128
         const float a = total[n][2 * i] * factor, b = total[n][2 * i + 1] * factor;
         if (alone) {
           *reinterpret_cast<uint32_t*>(y + (first_head + head) * kHeadDim + dim) = pack2<T>(a, b);
+        } else if (in_cluster) {
+          *reinterpret_cast<float2*>(sums + head * kHeadDim + dim) = make_float2(a, b);
         } else {
           *reinterpret_cast<float2*>(partial + 4 + dim) = make_float2(a, b);
         }
       }
-      if (!alone && warp == 0 && quad == 0) partial[0] = chunk_max[head], partial[1] = chunk_sum[head];
+      if (!alone && !in_cluster && warp == 0 && quad == 0) partial[0] = chunk_max[head], partial[1] = chunk_sum[head];
     }
     __syncthreads();
   }
   if (alone) return;
+
+  if (in_cluster) {
+    cluster_arrive();
+    cluster_wait();
+    const int count = end_chunk - first_chunk;
+    for (int e = split * kThreads + static_cast<int>(threadIdx.x); e < heads * (kHeadDim / 2);
+         e += job.cluster * kThreads) {
+      const int head = e / (kHeadDim / 2), dim = e % (kHeadDim / 2) * 2;
+      float most = -INFINITY, total = 0.0f;
+      float2 sum = make_float2(0, 0);
+      float maxima[kMaxCluster];
+#pragma unroll
+      for (int c = 0; c < kMaxCluster; ++c) {
+        maxima[c] = c < count ? load_peer(&chunk_max[head], c) : -INFINITY;
+        most = fmaxf(most, maxima[c]);
+      }
+#pragma unroll
+      for (int c = 0; c < kMaxCluster; ++c) {
+        if (c >= count) continue;
+        const float weight = __expf(maxima[c] - most);
+        const float2 v = load_peer2(reinterpret_cast<const float2*>(sums + head * kHeadDim + dim), c);
+        total = fmaf(weight, load_peer(&chunk_sum[head], c), total);
+        sum.x = fmaf(weight, v.x, sum.x), sum.y = fmaf(weight, v.y, sum.y);
+      }
+      const float factor = 1.0f / total;
+      *reinterpret_cast<uint32_t*>(y + (first_head + head) * kHeadDim + dim) = pack2<T>(sum.x * factor, sum.y * factor);
+    }
+    cluster_arrive();
+    cluster_wait();
+    return;
+  }
 
   // The last of the blocks of this (token, heads) adds up the chunks, in order.
   __threadfence();
@@ -261,32 +307,30 @@ __global__ void __launch_bounds__(kThreads, kHeadDim <= 64 ? 4 : kHeadDim <= 128
   const int64_t head_stride = static_cast<int64_t>(job.chunks) * kPartial<kHeadDim>;
   for (int head = warp; head < heads; head += kWarps) {
     const float* one = partials + head * head_stride;
-    float most = -INFINITY, sum = 0.0f;
+    float most = -INFINITY;
     for (int chunk = first_chunk + lane; chunk < end_chunk; chunk += 32) {
       most = fmaxf(most, __ldcg(one + chunk * kPartial<kHeadDim>));
     }
     most = warp_max(most);
-    for (int chunk = first_chunk + lane; chunk < end_chunk; chunk += 32) {
-      const float2 state = __ldcg(reinterpret_cast<const float2*>(one + chunk * kPartial<kHeadDim>));
-      sum = fmaf(__expf(state.x - most), state.y, sum);
-    }
-    sum = warp_sum(sum);
-    if (lane == 0) chunk_max[head] = most, chunk_sum[head] = sum;
+    if (lane == 0) chunk_max[head] = most;
   }
   __syncthreads();
   for (int e = threadIdx.x; e < heads * (kHeadDim / 4); e += kThreads) {
     const int head = e / (kHeadDim / 4), dim = e % (kHeadDim / 4) * 4;
     const float* one = partials + head * head_stride;
     const float most = chunk_max[head];
+    float total = 0.0f;
     float4 sum = make_float4(0, 0, 0, 0);
 #pragma unroll 4
     for (int chunk = first_chunk; chunk < end_chunk; ++chunk) {
-      const float weight = __expf(__ldcg(one + chunk * kPartial<kHeadDim>) - most);
+      const float2 state = __ldcg(reinterpret_cast<const float2*>(one + chunk * kPartial<kHeadDim>));
+      const float weight = __expf(state.x - most);
+      total = fmaf(weight, state.y, total);
       const float4 v = __ldcg(reinterpret_cast<const float4*>(one + chunk * kPartial<kHeadDim> + 4 + dim));
       sum.x = fmaf(weight, v.x, sum.x), sum.y = fmaf(weight, v.y, sum.y);
       sum.z = fmaf(weight, v.z, sum.z), sum.w = fmaf(weight, v.w, sum.w);
     }
-    const float factor = 1.0f / chunk_sum[head];
+    const float factor = 1.0f / total;
     *reinterpret_cast<uint2*>(y + (first_head + head) * kHeadDim + dim) =
         make_uint2(pack2<T>(sum.x * factor, sum.y * factor), pack2<T>(sum.z * factor, sum.w * factor));
   }
@@ -306,11 +350,19 @@ void launch_decode(DecodeJob job, const Queue& queue) {
     const int64_t wanted = (4 * static_cast<int64_t>(device_traits().multiprocessors) + rows - 1) / rows;
     job.splits = static_cast<int>(wanted < job.chunks ? wanted : job.chunks);
   }
+  // Clusters hold their multiprocessors until the last of them is done: worth it while there are multiprocessors to
+  // spare.
+  if (device_traits().capability >= 90 && rows * job.chunks <= 2 * device_traits().multiprocessors) {
+    while (job.cluster < kMaxCluster && job.cluster < job.chunks) job.cluster *= 2;
+    job.splits = (job.splits + job.cluster - 1) / job.cluster * job.cluster;
+  }
   launch(attention_decode_kernel<T, Cache, kHeadDim, kHeads>, job,
          {.grid = dim3(static_cast<unsigned>(p.kv_heads * job.head_groups), static_cast<unsigned>(p.tokens),
                        static_cast<unsigned>(job.splits)),
           .threads = kThreads,
-          .shared_bytes = kChunkPositions * (2 * kHeadDim + 16)},
+          .shared_bytes = kChunkPositions * (2 * kHeadDim + 16),
+          .cluster = job.cluster,
+          .cluster_z = true},
          queue);
 }
 

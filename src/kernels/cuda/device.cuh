@@ -18,7 +18,8 @@ struct LaunchShape {
   dim3 grid;
   int threads = 0;
   int shared_bytes = 0;
-  int cluster = 1;  // blocks along x that form a cluster (sm_90)
+  int cluster = 1;  // blocks along x, or z, that form a cluster (sm_90)
+  bool cluster_z = false;
 };
 
 // The kernel's limit of dynamic shared memory is raised when it needs more than 48 KiB: a host-side setting, legal
@@ -38,9 +39,9 @@ void launch(void (*kernel)(Params), const Params& params, const LaunchShape& sha
   }
   if (shape.cluster > 1) {
     attributes[config.numAttrs].id = cudaLaunchAttributeClusterDimension;
-    attributes[config.numAttrs].val.clusterDim.x = static_cast<unsigned>(shape.cluster);
+    attributes[config.numAttrs].val.clusterDim.x = shape.cluster_z ? 1 : static_cast<unsigned>(shape.cluster);
     attributes[config.numAttrs].val.clusterDim.y = 1;
-    attributes[config.numAttrs].val.clusterDim.z = 1;
+    attributes[config.numAttrs].val.clusterDim.z = shape.cluster_z ? static_cast<unsigned>(shape.cluster) : 1;
     ++config.numAttrs;
   }
   config.attrs = attributes;
@@ -229,8 +230,7 @@ __device__ __forceinline__ void mma(float (&d)[4], uint32_t a0, uint32_t a1, uin
 template <>
 __device__ __forceinline__ void mma<__half>(float (&d)[4], uint32_t a0, uint32_t a1, uint32_t a2, uint32_t a3,
                                             uint32_t b0, uint32_t b1) {
-  asm volatile(
-      "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, "
+  asm("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, "
       "{%0, %1, %2, %3};"
       : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3])
       : "r"(a0), "r"(a1), "r"(a2), "r"(a3), "r"(b0), "r"(b1));
@@ -238,8 +238,7 @@ __device__ __forceinline__ void mma<__half>(float (&d)[4], uint32_t a0, uint32_t
 template <>
 __device__ __forceinline__ void mma<__nv_bfloat16>(float (&d)[4], uint32_t a0, uint32_t a1, uint32_t a2, uint32_t a3,
                                                    uint32_t b0, uint32_t b1) {
-  asm volatile(
-      "mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, "
+  asm("mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, "
       "{%0, %1, %2, %3};"
       : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3])
       : "r"(a0), "r"(a1), "r"(a2), "r"(a3), "r"(b0), "r"(b1));
@@ -253,6 +252,41 @@ __device__ __forceinline__ void load_transposed(const void* shared, uint32_t (&d
                : "=r"(d[0]), "=r"(d[1]), "=r"(d[2]), "=r"(d[3])
                : "r"(address)
                : "memory");
+}
+
+// ---- clusters ----
+
+__device__ __forceinline__ void cluster_arrive() {
+#if __CUDA_ARCH__ >= 900
+  asm volatile("barrier.cluster.arrive.release.aligned;" ::: "memory");
+#endif
+}
+__device__ __forceinline__ void cluster_wait() {
+#if __CUDA_ARCH__ >= 900
+  asm volatile("barrier.cluster.wait.acquire.aligned;" ::: "memory");
+#endif
+}
+
+// A float of the shared memory of block `rank` of the cluster, at the place where this block has `local`.
+__device__ __forceinline__ float load_peer(const float* local, int rank) {
+  float value = 0.0f;
+#if __CUDA_ARCH__ >= 900
+  const uint32_t address = static_cast<uint32_t>(__cvta_generic_to_shared(local));
+  uint32_t remote;
+  asm volatile("mapa.shared::cluster.u32 %0, %1, %2;" : "=r"(remote) : "r"(address), "r"(rank));
+  asm volatile("ld.shared::cluster.f32 %0, [%1];" : "=f"(value) : "r"(remote) : "memory");
+#endif
+  return value;
+}
+__device__ __forceinline__ float2 load_peer2(const float2* local, int rank) {
+  float2 value = make_float2(0, 0);
+#if __CUDA_ARCH__ >= 900
+  const uint32_t address = static_cast<uint32_t>(__cvta_generic_to_shared(local));
+  uint32_t remote;
+  asm volatile("mapa.shared::cluster.u32 %0, %1, %2;" : "=r"(remote) : "r"(address), "r"(rank));
+  asm volatile("ld.shared::cluster.v2.f32 {%0, %1}, [%2];" : "=f"(value.x), "=f"(value.y) : "r"(remote) : "memory");
+#endif
+  return value;
 }
 
 // ---- sums ----

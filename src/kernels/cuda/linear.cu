@@ -2,6 +2,7 @@
 // Which product takes a number of tokens and a kind of weight.
 #include "kernels/cuda/linear.h"
 #include "kernels/cuda/linear_few.cuh"
+#include "kernels/cuda/linear_many.cuh"
 
 namespace nereid::kernels::cuda {
 
@@ -26,8 +27,37 @@ void linear_few(const LinearParams& params, const Queue& queue) {
   linear_few_as(params, FewShape::kAuto, false, queue);
 }
 
-// Until linear_many is there, tokens go by 64.
+namespace {
+
+int64_t unpacked_bytes(const Weight& w) {
+  return 2 * w.rows * w.cols;
+}
+
+// A weight as rows of x's type, in the workspace where it is anything else.
+Weight as_rows(const Weight& w, Element element, char* place, const Queue& queue) {
+  if (w.codes == Codes::kF16 || w.codes == Codes::kBF16) return w;
+  unpack({.weight = w, .count = w.rows, .element = element, .y = place, .y_stride = w.cols}, queue);
+  return {.codes = element == Element::kF16 ? Codes::kF16 : Codes::kBF16,
+          .rows = w.rows,
+          .cols = w.cols,
+          .stride = w.cols,
+          .data = place};
+}
+
+}  // namespace
+
 void linear(const LinearParams& params, const Queue& queue) {
+  if (params.tokens <= kFewTokens) return linear_few(params, queue);
+  const bool is_plain = params.weight.codes == Codes::kF16 || params.weight.codes == Codes::kBF16;
+  if (can_linear_many() && (is_plain || params.workspace != nullptr)) {
+    LinearParams many = params;
+    char* place = static_cast<char*>(params.workspace);
+    many.weight = as_rows(params.weight, params.element, place, queue);
+    if (params.weight_up.data != nullptr) {
+      many.weight_up = as_rows(params.weight_up, params.element, place + unpacked_bytes(params.weight), queue);
+    }
+    return linear_many(many, queue);
+  }
   const int64_t y_bytes = element_bytes(params.y_element);
   for (int64_t first = 0; first < params.tokens; first += kFewTokens) {
     LinearParams part = params;
@@ -41,8 +71,9 @@ void linear(const LinearParams& params, const Queue& queue) {
   }
 }
 
-int64_t linear_workspace_bytes(const Weight&, bool, int64_t) {
-  return 0;
+int64_t linear_workspace_bytes(const Weight& weight, bool gated, int64_t tokens) {
+  if (tokens <= kFewTokens || weight.codes == Codes::kF16 || weight.codes == Codes::kBF16) return 0;
+  return unpacked_bytes(weight) * (gated ? 2 : 1);
 }
 
 }  // namespace nereid::kernels::cuda

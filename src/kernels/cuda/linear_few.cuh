@@ -64,59 +64,71 @@ __device__ __forceinline__ void multiply(float (&sum)[4], const uint32_t (&lo)[4
   mma<T>(sum, lo[2], hi[2], lo[3], hi[3], x.z, x.w);
 }
 
-// One step: what the loader decoded times x, whose 16 bytes of piece i for the n-th 8 tokens are x(n, i). Loaders of
-// codes in groups of 32 and more hand out plain integers: each group's products are summed on their own, then scaled in
-// f32; the sum of x over the group, which goes with the offset, is a product with ones.
-template <typename T, typename Loader, int kGroups>
-struct Accumulate {
-  template <typename X>
-  __device__ static __forceinline__ void step(const Loader& loader, const typename Loader::Buffer& buffer,
-                                              float (&sum)[kGroups][4], const X& x) {
-    if constexpr (Loader::kScalePieces == 0) {
+// One step of kMatrices weights that read the same x, whose 16 bytes of piece i for the n-th 8 tokens are x(n, i).
+// Loaders of codes in groups of 32 and more hand out plain integers: each group's products are summed on their own,
+// then scaled in f32; the sum of x over the group, which goes with the offset, is a product with ones.
+template <typename T, typename Loader, int kGroups, int kMatrices, typename X>
+__device__ __forceinline__ void accumulate(const Loader* loaders, const typename Loader::Buffer* buffers,
+                                           float (&sum)[kMatrices][kGroups][4], const X& x) {
+  if constexpr (Loader::kScalePieces == 0) {
 #pragma unroll
-      for (int i = 0; i < 4; ++i) {
+    for (int i = 0; i < 4; ++i) {
+      uint4 v[kGroups];
+#pragma unroll
+      for (int n = 0; n < kGroups; ++n) v[n] = x(n, i);
+#pragma unroll
+      for (int m = 0; m < kMatrices; ++m) {
         uint32_t lo[4], hi[4];
-        loader.template decode<T>(buffer, i, lo, hi);
+        loaders[m].template decode<T>(buffers[m], i, lo, hi);
 #pragma unroll
-        for (int n = 0; n < kGroups; ++n) multiply<T>(sum[n], lo, hi, x(n, i));
+        for (int n = 0; n < kGroups; ++n) multiply<T>(sum[m][n], lo, hi, v[n]);
       }
-    } else {
-      constexpr uint32_t kOnes = __is_same(T, __half) ? 0x3c003c00u : 0x3f803f80u;
+    }
+  } else {
+    constexpr uint32_t kOnes = __is_same(T, __half) ? 0x3c003c00u : 0x3f803f80u;
 #pragma unroll
-      for (int first = 0; first < 4; first += Loader::kScalePieces) {
-        float part[kGroups][4] = {}, ones[kGroups][4] = {};
+    for (int first = 0; first < 4; first += Loader::kScalePieces) {
+      float part[kMatrices][kGroups][4] = {}, ones[kGroups][4] = {};
 #pragma unroll
-        for (int i = first; i < first + Loader::kScalePieces; ++i) {
-          uint32_t lo[4], hi[4];
-          loader.template decode<T>(buffer, i, lo, hi);
+      for (int i = first; i < first + Loader::kScalePieces; ++i) {
+        uint4 v[kGroups];
+#pragma unroll
+        for (int n = 0; n < kGroups; ++n) v[n] = x(n, i);
+        if (loaders[0].has_offset) {
 #pragma unroll
           for (int n = 0; n < kGroups; ++n) {
-            const uint4 v = x(n, i);
-            multiply<T>(part[n], lo, hi, v);
-            if (loader.has_offset) {
-              mma<T>(ones[n], kOnes, kOnes, kOnes, kOnes, v.x, v.y);
-              mma<T>(ones[n], kOnes, kOnes, kOnes, kOnes, v.z, v.w);
-            }
+            mma<T>(ones[n], kOnes, kOnes, kOnes, kOnes, v[n].x, v[n].y);
+            mma<T>(ones[n], kOnes, kOnes, kOnes, kOnes, v[n].z, v[n].w);
           }
         }
-        const float2 scale = loader.scale_of(buffer.scale, first);
+#pragma unroll
+        for (int m = 0; m < kMatrices; ++m) {
+          uint32_t lo[4], hi[4];
+          loaders[m].template decode<T>(buffers[m], i, lo, hi);
+#pragma unroll
+          for (int n = 0; n < kGroups; ++n) multiply<T>(part[m][n], lo, hi, v[n]);
+        }
+      }
+#pragma unroll
+      for (int m = 0; m < kMatrices; ++m) {
+        const float2 scale = loaders[m].scale_of(buffers[m].scale, first);
 #pragma unroll
         for (int n = 0; n < kGroups; ++n) {
 #pragma unroll
-          for (int i = 0; i < 4; ++i) sum[n][i] = fmaf(part[n][i], i < 2 ? scale.x : scale.y, sum[n][i]);
+          for (int i = 0; i < 4; ++i) sum[m][n][i] = fmaf(part[m][n][i], i < 2 ? scale.x : scale.y, sum[m][n][i]);
         }
-        if (loader.has_offset) {
-          const float2 offset = loader.scale_of(buffer.offset, first);
+        if (loaders[m].has_offset) {
+          const float2 offset = loaders[m].scale_of(buffers[m].offset, first);
 #pragma unroll
           for (int n = 0; n < kGroups; ++n) {
 #pragma unroll
-            for (int i = 0; i < 4; ++i) sum[n][i] = fmaf(ones[n][i], i < 2 ? offset.x : offset.y, sum[n][i]);
+            for (int i = 0; i < 4; ++i) sum[m][n][i] = fmaf(ones[n][i], i < 2 ? offset.x : offset.y, sum[m][n][i]);
           }
         }
       }
     }
   }
-};
+}
 
 template <typename T, typename Loader, int kGroups, int kMatrices>
 __global__ void __launch_bounds__(32 * kSlices, 2) linear_narrow_kernel(const __grid_constant__ FewJob job) {
@@ -150,7 +162,8 @@ __global__ void __launch_bounds__(32 * kSlices, 2) linear_narrow_kernel(const __
 #pragma unroll
   for (int n = 0; n < kGroups; ++n) {
     const int64_t token = first_token + 8 * n + lane / 4;
-    x[n] = token < p.tokens ? static_cast<const T*>(p.x) + token * p.x_stride : nullptr;
+    // Columns of tokens that there are not repeat the last one's; nobody stores them.
+    x[n] = static_cast<const T*>(p.x) + (token < p.tokens ? token : p.tokens - 1) * p.x_stride;
   }
   float sum[kMatrices][kGroups][4] = {};
   for (int base = first; base < end; base += kDepth) {
@@ -158,14 +171,11 @@ __global__ void __launch_bounds__(32 * kSlices, 2) linear_narrow_kernel(const __
     for (int d = 0; d < kDepth; ++d) {
       const int step = base + d;
       if (step >= end) break;
-        // Both matrices read x: the compiler keeps it, or it comes from the first-level cache again.
-#pragma unroll
-      for (int m = 0; m < kMatrices; ++m) {
-        Accumulate<T, Loader, kGroups>::step(loaders[m], buffers[d][m], sum[m], [&](int n, int i) {
-          const int col = step * kStep + Loader::x_column(i, lane);
-          return x[n] != nullptr && col < cols ? *reinterpret_cast<const uint4*>(x[n] + col) : make_uint4(0, 0, 0, 0);
-        });
-      }
+      const bool is_whole = step * kStep + kStep <= cols;
+      accumulate<T, Loader, kGroups, kMatrices>(loaders, buffers[d], sum, [&](int n, int i) {
+        const int col = step * kStep + Loader::x_column(i, lane);
+        return is_whole || col < cols ? *reinterpret_cast<const uint4*>(x[n] + col) : make_uint4(0, 0, 0, 0);
+      });
 #pragma unroll
       for (int m = 0; m < kMatrices; ++m) {
         if (step + kDepth < end) loaders[m].load(step + kDepth, buffers[d][m]);
@@ -199,58 +209,45 @@ __global__ void __launch_bounds__(32 * kSlices, 2) linear_narrow_kernel(const __
   }
 }
 
-// ---- clusters ----
-
-__device__ __forceinline__ void cluster_arrive() {
-#if __CUDA_ARCH__ >= 900
-  asm volatile("barrier.cluster.arrive.release.aligned;" ::: "memory");
-#endif
-}
-__device__ __forceinline__ void cluster_wait() {
-#if __CUDA_ARCH__ >= 900
-  asm volatile("barrier.cluster.wait.acquire.aligned;" ::: "memory");
-#endif
-}
-
-// A float of the shared memory of block `rank` of the cluster, at the place where this block has `local`.
-__device__ __forceinline__ float load_peer(const float* local, int rank) {
-  float value = 0.0f;
-#if __CUDA_ARCH__ >= 900
-  const uint32_t address = static_cast<uint32_t>(__cvta_generic_to_shared(local));
-  uint32_t remote;
-  asm volatile("mapa.shared::cluster.u32 %0, %1, %2;" : "=r"(remote) : "r"(address), "r"(rank));
-  asm volatile("ld.shared::cluster.f32 %0, [%1];" : "=f"(value) : "r"(remote) : "memory");
-#endif
-  return value;
-}
-
-inline constexpr int kWideRows = 128, kWidePad = kWideRows + 4;
+// A cluster's shape. kParts: slices of a block, 1 or 2. A group of rows is kTiles tiles of 16; where gated the first
+// half is of the one matrix and the second of the other.
+template <int kParts>
+struct Wide {
+  static constexpr int kBlocks = kSlices / kParts;  // of a cluster
+  static constexpr int kTiles = kSlices / kParts;   // warps of a slice
+  static constexpr int kRows = kTileRows * kTiles;
+  static constexpr int kPad = kRows + 4;  // floats a token in shared memory
+  static constexpr int outputs(bool is_gated) { return is_gated ? kRows / 2 : kRows; }
+};
 
 template <typename Loader>
 constexpr int wide_row_bytes(int steps) {
   return 2 * kStep * steps + Loader::kPad;
 }
 
-// Block `slice` of the cluster finishes its eighth of a group's outputs.
-template <typename T, typename Loader>
-__device__ __forceinline__ void finish_group(const LinearParams& p, const float* sums, int64_t group, int slice) {
+// A block finishes its share of a group's outputs: 16, or 8 where gated. Slices are added in order.
+template <typename T, typename Loader, int kGroups, int kParts>
+__device__ __forceinline__ void finish_group(const LinearParams& p, const float* sums, int group, int rank) {
+  using W = Wide<kParts>;
   const bool is_gated = p.weight_up.data != nullptr;
   const int mine = is_gated ? kTileRows / 2 : kTileRows;
-  const int64_t first_row = group * (is_gated ? kWideRows / 2 : kWideRows) + slice * mine;
+  const int64_t first_row = static_cast<int64_t>(group) * W::outputs(is_gated) + rank * mine;
   for (int e = static_cast<int>(threadIdx.x); e < p.tokens * mine; e += 32 * kSlices) {
     const int token = e / mine, r = e % mine;
     const int64_t row = first_row + r;
     if (row >= p.weight.rows) continue;
-    const float* at = sums + token * kWidePad + slice * mine + r;
+    const float* at = sums + token * W::kPad + rank * mine + r;
     float parts[kSlices], total = 0.0f, total_up = 0.0f;
 #pragma unroll
-    for (int s = 0; s < kSlices; ++s) parts[s] = load_peer(at, s);
+    for (int s = 0; s < kSlices; ++s) parts[s] = load_peer(at + s % kParts * (8 * kGroups * W::kPad), s / kParts);
 #pragma unroll
     for (int s = 0; s < kSlices; ++s) total += parts[s];
     total *= Loader::factor(p.weight, row);
     if (is_gated) {
 #pragma unroll
-      for (int s = 0; s < kSlices; ++s) parts[s] = load_peer(at + kWideRows / 2, s);
+      for (int s = 0; s < kSlices; ++s) {
+        parts[s] = load_peer(at + W::kRows / 2 + s % kParts * (8 * kGroups * W::kPad), s / kParts);
+      }
 #pragma unroll
       for (int s = 0; s < kSlices; ++s) total_up += parts[s];
       total_up *= Loader::factor(p.weight_up, row);
@@ -259,25 +256,27 @@ __device__ __forceinline__ void finish_group(const LinearParams& p, const float*
   }
 }
 
-template <typename T, typename Loader, int kGroups>
+template <typename T, typename Loader, int kGroups, int kParts>
 __global__ void __launch_bounds__(32 * kSlices, 1) linear_wide_kernel(const __grid_constant__ FewJob job) {
+  using W = Wide<kParts>;
   constexpr int kDepth = 2 * Loader::kDepth;
-  constexpr int kTokens = 8 * kGroups;
-  extern __shared__ uint4 shared[];  // x: [kTokens] rows; then sums: [sum_buffers][kTokens][kWidePad]
+  constexpr int kTokens = 8 * kGroups, kSums = kParts * kTokens * W::kPad;
+  extern __shared__ uint4 shared[];  // x: [kTokens] rows; then sums: [sum_buffers][kParts][kTokens][kPad]
   const LinearParams& p = job.p;
   start_next();
   const bool is_gated = p.weight_up.data != nullptr;
   const int warp = threadIdx.x / 32, lane = threadIdx.x % 32, g = lane / 4, t = lane % 4;
-  const int slice = static_cast<int>(blockIdx.x) % kSlices;
-  const int clusters = static_cast<int>(gridDim.x) / kSlices;
+  const int rank = static_cast<int>(blockIdx.x) % W::kBlocks, clusters = static_cast<int>(gridDim.x) / W::kBlocks;
+  const int part = warp / W::kTiles, place = warp % W::kTiles, slice = rank * kParts + part;
   const int cols = static_cast<int>(p.weight.cols), steps = (cols + kStep - 1) / kStep;
   const int first = steps * slice / kSlices, end = steps * (slice + 1) / kSlices;
-  const int groups = static_cast<int>((p.weight.rows + (is_gated ? kWideRows / 2 : kWideRows) - 1) /
-                                      (is_gated ? kWideRows / 2 : kWideRows));
-  // Where gated, warps 0 to 3 have tiles of the one matrix and 4 to 7 the same of the other.
-  const Weight& weight = is_gated && warp >= 4 ? p.weight_up : p.weight;
-  const auto tile_of = [&](int group) { return is_gated ? 4 * group + warp % 4 : 8 * group + warp; };
-  int group = static_cast<int>(blockIdx.x) / kSlices;
+  const int x_first = steps * rank / W::kBlocks, x_end = steps * (rank + 1) / W::kBlocks;  // of all the block's slices
+  const int groups = static_cast<int>((p.weight.rows + W::outputs(is_gated) - 1) / W::outputs(is_gated));
+  const Weight& weight = is_gated && place >= W::kTiles / 2 ? p.weight_up : p.weight;
+  const auto tile_of = [&](int group) {
+    return is_gated ? W::kTiles / 2 * group + place % (W::kTiles / 2) : W::kTiles * group + place;
+  };
+  int group = static_cast<int>(blockIdx.x) / W::kBlocks;
   Loader loader(weight, tile_of(group), lane);
   typename Loader::Buffer buffers[kDepth];
 #pragma unroll
@@ -288,13 +287,14 @@ __global__ void __launch_bounds__(32 * kSlices, 1) linear_wide_kernel(const __gr
 
   const int row_bytes = wide_row_bytes<Loader>(job.x_steps);
   char* rows = reinterpret_cast<char*>(shared);
-  const int pieces = (end - first) * (kStep / 8);  // of 16 bytes, a token
-  for (int e = static_cast<int>(threadIdx.x); e < kTokens * pieces; e += 32 * kSlices) {
-    const int token = e / pieces, piece = e % pieces;
-    const int col = first * kStep + 8 * piece;
-    const bool valid = token < p.tokens && col < cols;
-    const T* src = static_cast<const T*>(p.x) + (valid ? token * p.x_stride + col : 0);
-    copy_async16(rows + token * row_bytes + 16 * piece, src, valid);
+  const int pieces = (x_end - x_first) * (kStep / 8);  // of 16 bytes, a token
+  for (int token = warp; token < kTokens; token += kSlices) {
+    const T* src = static_cast<const T*>(p.x) + (token < p.tokens ? token * p.x_stride : 0);
+    for (int piece = lane; piece < pieces; piece += 32) {
+      const int col = x_first * kStep + 8 * piece;
+      const bool valid = token < p.tokens && col < cols;
+      copy_async16(rows + token * row_bytes + 16 * piece, src + (valid ? col : 0), valid);
+    }
   }
   copy_async_commit();
   copy_async_wait<0>();
@@ -303,7 +303,7 @@ __global__ void __launch_bounds__(32 * kSlices, 1) linear_wide_kernel(const __gr
   int done = -1;  // the group whose sums are in place, but not finished
   int buffer = 0;
   for (; group < groups; group += clusters) {
-    float sum[kGroups][4] = {};
+    float sum[1][kGroups][4] = {};
     const bool more = group + clusters < groups;
     const Loader next(weight, more ? tile_of(group + clusters) : tile_of(group), lane);
     for (int base = first; base < end; base += kDepth) {
@@ -311,8 +311,8 @@ __global__ void __launch_bounds__(32 * kSlices, 1) linear_wide_kernel(const __gr
       for (int d = 0; d < kDepth; ++d) {
         const int step = base + d;
         if (step >= end) break;
-        const char* x = rows + g * row_bytes + (step - first) * (2 * kStep);
-        Accumulate<T, Loader, kGroups>::step(loader, buffers[d], sum, [&](int n, int i) {
+        const char* x = rows + g * row_bytes + (step - x_first) * (2 * kStep);
+        accumulate<T, Loader, kGroups, 1>(&loader, &buffers[d], sum, [&](int n, int i) {
           return *reinterpret_cast<const uint4*>(x + 8 * n * row_bytes + 2 * Loader::x_column(i, lane));
         });
         if (step + kDepth < end) {
@@ -325,18 +325,18 @@ __global__ void __launch_bounds__(32 * kSlices, 1) linear_wide_kernel(const __gr
     loader = next;
     if (done >= 0) {
       if (job.sum_buffers == 2) cluster_wait();
-      finish_group<T, Loader>(p, sums + (buffer ^ (job.sum_buffers - 1)) * kTokens * kWidePad, done, slice);
+      finish_group<T, Loader, kGroups, kParts>(p, sums + (buffer ^ (job.sum_buffers - 1)) * kSums, done, rank);
       if (job.sum_buffers == 1) {
         cluster_arrive();
         cluster_wait();
       }
     }
-    float* mine = sums + buffer * kTokens * kWidePad;
+    float* mine = sums + buffer * kSums + part * kTokens * W::kPad;
 #pragma unroll
     for (int n = 0; n < kGroups; ++n) {
 #pragma unroll
       for (int i = 0; i < 4; ++i) {
-        mine[(8 * n + 2 * t + i % 2) * kWidePad + kTileRows * warp + g + 8 * (i / 2)] = sum[n][i];
+        mine[(8 * n + 2 * t + i % 2) * W::kPad + kTileRows * place + g + 8 * (i / 2)] = sum[0][n][i];
       }
     }
     cluster_arrive();
@@ -346,7 +346,7 @@ __global__ void __launch_bounds__(32 * kSlices, 1) linear_wide_kernel(const __gr
   }
   if (done >= 0) {
     if (job.sum_buffers == 2) cluster_wait();
-    finish_group<T, Loader>(p, sums + (buffer ^ (job.sum_buffers - 1)) * kTokens * kWidePad, done, slice);
+    finish_group<T, Loader, kGroups, kParts>(p, sums + (buffer ^ (job.sum_buffers - 1)) * kSums, done, rank);
   }
   cluster_arrive();
   cluster_wait();  // no block's shared memory goes while a peer reads it
@@ -366,59 +366,72 @@ void launch_narrow(const FewJob& job, const Queue& queue) {
   }
 }
 
-// Clusters that the device holds at a time; asked once a kernel.
-template <typename T, typename Loader, int kGroups>
-int resident_clusters(const cudaLaunchConfig_t& config) {
-  static std::atomic<int> known = 0;
-  int count = known.load(std::memory_order_relaxed);
-  if (count == 0) {
-    cudaOccupancyMaxActiveClusters(&count, linear_wide_kernel<T, Loader, kGroups>, &config);
-    count = count > 0 ? count : 1;
-    known.store(count, std::memory_order_relaxed);
-  }
-  return count;
-}
-
 inline constexpr int kSharedLimit = 227 * 1024;
 
-template <typename Loader, int kGroups>
-constexpr int wide_shared_bytes(int x_steps, int sum_buffers) {
-  return 8 * kGroups * (wide_row_bytes<Loader>(x_steps) + sum_buffers * kWidePad * 4);
+template <typename Loader, int kGroups, int kParts>
+int wide_shared_bytes(const FewJob& job, int sum_buffers) {
+  const int steps = static_cast<int>((job.p.weight.cols + kStep - 1) / kStep), blocks = Wide<kParts>::kBlocks;
+  return 8 * kGroups *
+         (wide_row_bytes<Loader>((steps + blocks - 1) / blocks) + sum_buffers * kParts * Wide<kParts>::kPad * 4);
 }
 
-template <typename T, typename Loader, int kGroups>
-void launch_wide(FewJob job, const Queue& queue) {
-  const int64_t steps = (job.p.weight.cols + kStep - 1) / kStep;
-  job.x_steps = static_cast<int>((steps + kSlices - 1) / kSlices);
-  job.sum_buffers = wide_shared_bytes<Loader, kGroups>(job.x_steps, 2) <= kSharedLimit ? 2 : 1;
-  const int bytes = wide_shared_bytes<Loader, kGroups>(job.x_steps, job.sum_buffers);
-  const int64_t outputs = job.p.weight_up.data != nullptr ? kWideRows / 2 : kWideRows;
-  const int groups = static_cast<int>(blocks_for(job.p.weight.rows, outputs));
-  cudaFuncSetAttribute(linear_wide_kernel<T, Loader, kGroups>, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                       kSharedLimit);
+// Clusters that the device holds at a time; asked once a kernel.
+template <typename T, typename Loader, int kGroups, int kParts>
+int resident_clusters() {
+  static std::atomic<int> known = 0;
+  int count = known.load(std::memory_order_relaxed);
+  if (count != 0) return count;
+  const auto kernel = linear_wide_kernel<T, Loader, kGroups, kParts>;
+  cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, kSharedLimit);
   cudaLaunchAttribute attribute = {};
   attribute.id = cudaLaunchAttributeClusterDimension;
-  attribute.val.clusterDim.x = kSlices, attribute.val.clusterDim.y = 1, attribute.val.clusterDim.z = 1;
+  attribute.val.clusterDim.x = Wide<kParts>::kBlocks, attribute.val.clusterDim.y = 1, attribute.val.clusterDim.z = 1;
   cudaLaunchConfig_t config = {};
-  config.gridDim = dim3(kSlices);
+  config.gridDim = dim3(Wide<kParts>::kBlocks);
   config.blockDim = dim3(32 * kSlices);
   config.dynamicSmemBytes = kSharedLimit;
   config.attrs = &attribute;
   config.numAttrs = 1;
-  const int resident = resident_clusters<T, Loader, kGroups>(config);
-  launch(linear_wide_kernel<T, Loader, kGroups>, job,
-         {.grid = dim3(static_cast<unsigned>(kSlices * (groups < resident ? groups : resident))),
+  cudaOccupancyMaxActiveClusters(&count, kernel, &config);
+  count = count > 0 ? count : 1;
+  known.store(count, std::memory_order_relaxed);
+  return count;
+}
+
+template <typename T, typename Loader, int kGroups, int kParts>
+void launch_wide(FewJob job, const Queue& queue) {
+  const int steps = static_cast<int>((job.p.weight.cols + kStep - 1) / kStep), blocks = Wide<kParts>::kBlocks;
+  job.x_steps = (steps + blocks - 1) / blocks;
+  job.sum_buffers = wide_shared_bytes<Loader, kGroups, kParts>(job, 2) <= kSharedLimit ? 2 : 1;
+  const int groups =
+      static_cast<int>(blocks_for(job.p.weight.rows, Wide<kParts>::outputs(job.p.weight_up.data != nullptr)));
+  const int resident = resident_clusters<T, Loader, kGroups, kParts>();
+  launch(linear_wide_kernel<T, Loader, kGroups, kParts>, job,
+         {.grid = dim3(static_cast<unsigned>(blocks * (groups < resident ? groups : resident))),
           .threads = 32 * kSlices,
-          .shared_bytes = bytes,
-          .cluster = kSlices},
+          .shared_bytes = wide_shared_bytes<Loader, kGroups, kParts>(job, job.sum_buffers),
+          .cluster = blocks},
          queue);
 }
 
-// Whether a token count's x has room.
-template <typename Loader, int kGroups>
-bool wide_fits(const FewJob& job) {
-  const int64_t steps = (job.p.weight.cols + kStep - 1) / kStep;
-  return wide_shared_bytes<Loader, kGroups>(static_cast<int>((steps + kSlices - 1) / kSlices), 1) <= kSharedLimit;
+// False where x has no room.
+template <typename T, typename Loader, int kGroups>
+bool try_wide(const FewJob& job, const Queue& queue) {
+  if (wide_shared_bytes<Loader, kGroups, 1>(job, 1) > kSharedLimit) return false;
+  launch_wide<T, Loader, kGroups, 1>(job, queue);
+  return true;
+}
+
+// Tokens first .. first + count of a job.
+template <typename T>
+FewJob part_of(const FewJob& job, int64_t first, int64_t count) {
+  FewJob part = job;
+  part.p.tokens = count;
+  part.p.x = static_cast<const T*>(job.p.x) + first * job.p.x_stride;
+  part.p.y = static_cast<char*>(job.p.y) + first * job.p.y_stride * element_bytes(job.p.y_element);
+  if (job.p.residual != nullptr)
+    part.p.residual = static_cast<const T*>(job.p.residual) + first * job.p.residual_stride;
+  return part;
 }
 
 template <typename T, typename Loader>
@@ -426,19 +439,12 @@ void linear_few_of(const FewJob& job, const Queue& queue) {
   const int64_t tokens = job.p.tokens;
   const bool wide = job.shape == FewShape::kWide || (job.shape == FewShape::kAuto && tokens > 16);
   if (wide && device_traits().capability >= 90) {
-    if (tokens <= 16 && wide_fits<Loader, 2>(job)) return launch_wide<T, Loader, 2>(job, queue);
-    if (tokens <= 32 && wide_fits<Loader, 4>(job)) return launch_wide<T, Loader, 4>(job, queue);
-    if (wide_fits<Loader, 8>(job)) return launch_wide<T, Loader, 8>(job, queue);
-    if (wide_fits<Loader, 4>(job)) {  // 64 tokens in two halves
-      FewJob half = job;
-      half.p.tokens = 32;
-      launch_wide<T, Loader, 4>(half, queue);
-      half.p.tokens = tokens - 32;
-      half.p.x = static_cast<const T*>(half.p.x) + 32 * half.p.x_stride;
-      half.p.y = static_cast<char*>(half.p.y) + 32 * half.p.y_stride * element_bytes(half.p.y_element);
-      if (half.p.residual != nullptr)
-        half.p.residual = static_cast<const T*>(half.p.residual) + 32 * half.p.residual_stride;
-      return launch_wide<T, Loader, 4>(half, queue);
+    if (tokens <= 16 && try_wide<T, Loader, 2>(job, queue)) return;
+    if (tokens <= 32 && try_wide<T, Loader, 4>(job, queue)) return;
+    if (tokens > 32 && try_wide<T, Loader, 8>(job, queue)) return;
+    if (tokens > 32 && try_wide<T, Loader, 4>(part_of<T>(job, 0, 32), queue)) {
+      try_wide<T, Loader, 4>(part_of<T>(job, 32, tokens - 32), queue);
+      return;
     }
   }
   return tokens <= 8 ? launch_narrow<T, Loader, 1>(job, queue) : launch_narrow<T, Loader, 2>(job, queue);

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The largest logit, the k largest (radix selection on ordered bits), and a draw.
+// The largest logit, the k largest, and a draw.
+//
+// top_k: each of 1024 threads finds its largest; the k-th largest of those bounds the k-th largest of all from below,
+// and what is not below it are few candidates. Where ties make them many, radix selection on the ordered bits.
 #include "kernels/cuda/device.cuh"
 #include "kernels/cuda/sample.h"
 
@@ -55,7 +58,11 @@ __global__ void __launch_bounds__(kArgmaxThreads) argmax_kernel(const __grid_con
 
 constexpr int kTopThreads = 1024;
 
+constexpr int kCandidates = 1024;
+
 struct TopShared {
+  unsigned long long candidates[kCandidates];
+  uint32_t largest[kTopThreads];
   int histogram[256];
   uint32_t prefix;
   int needed;  // of those with the prefix
@@ -93,6 +100,43 @@ __global__ void __launch_bounds__(kTopThreads) top_k_kernel(const __grid_constan
       if (lane == 0) p.log_sum_exp[row] = top + logf(total);
     }
   }
+  uint32_t largest = 0;
+  for (int64_t i = threadIdx.x; i < p.vocab; i += kTopThreads) largest = max(largest, ordered(logits[i]));
+  s.largest[threadIdx.x] = largest;
+  __syncthreads();
+  int above = 0, equal_before = 0;
+  for (int i = 0; i < kTopThreads; ++i) {
+    above += s.largest[i] > largest ? 1 : 0;
+    equal_before += s.largest[i] == largest && i < static_cast<int>(threadIdx.x) ? 1 : 0;
+  }
+  if (above + equal_before == p.k - 1) s.prefix = largest;
+  __syncthreads();
+  const uint32_t bound = s.prefix;
+  for (int64_t i = threadIdx.x; i < p.vocab; i += kTopThreads) {
+    const uint32_t key = ordered(logits[i]);
+    if (key < bound) continue;
+    const int at = atomicAdd(&s.count, 1);
+    if (at < kCandidates) {
+      s.candidates[at] = (static_cast<unsigned long long>(key) << 32) | (0xffffffffu - static_cast<uint32_t>(i));
+    }
+  }
+  __syncthreads();
+  const int candidates = s.count;
+  if (candidates <= kCandidates) {
+    if (static_cast<int>(threadIdx.x) < candidates) {
+      const unsigned long long mine = s.candidates[threadIdx.x];
+      int place = 0;
+      for (int i = 0; i < candidates; ++i) place += s.candidates[i] > mine ? 1 : 0;
+      if (place < p.k) {
+        const int32_t id = static_cast<int32_t>(0xffffffffu - static_cast<uint32_t>(mine));
+        p.ids[row * p.k + place] = id;
+        p.values[row * p.k + place] = logits[id];
+      }
+    }
+    return;
+  }
+  __syncthreads();
+  if (threadIdx.x == 0) s.prefix = 0, s.count = 0;
   // The key of the k-th largest, eight bits a pass.
   for (int shift = 24; shift >= 0; shift -= 8) {
     __syncthreads();

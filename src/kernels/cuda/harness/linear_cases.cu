@@ -97,7 +97,7 @@ double activation_of(Activation a, double x) {
 
 struct LinearData {
   std::vector<WeightData> weights, ups;
-  Array x, y, residual, bias;
+  Array x, y, residual, bias, workspace;
   LinearParams params;
   FewShape shape = FewShape::kAuto;
   bool prefetch = false;
@@ -127,6 +127,11 @@ std::shared_ptr<LinearData> make_data(const CaseLine& line, int sets) {
   if (line.number("bias", 0) != 0) {
     d->bias = Array::random(Element::kF32, n, 79, 1.0f);
     p.bias = d->bias.as<float>();
+  }
+  const int64_t workspace = linear_workspace_bytes(d->weights[0].weight, gated, m);
+  if (workspace > 0) {
+    d->workspace = Array(Element::kF8E4M3, workspace);
+    p.workspace = d->workspace.data();
   }
   if (gated) p.activation = Activation::kSilu;
   d->prefetch = line.number("prefetch", 0) != 0;

@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: Apache-2.0
+// Products of many tokens on Hopper: blocks of 128 tokens x kColumns weight rows, 64 columns of both at a time through
+// the copy engine into four stages of shared memory, two warpgroups with 64 tokens each, blocks that stay and take
+// tiles in turn (tokens fastest, so that neighbours share weights in the second-level cache).
+//
+// Where gated, half of a tile's columns are rows of the one weight and half the same rows of the other: both sums of an
+// output meet in one thread.
+#include <atomic>
+
+#include "kernels/cuda/linear_many.cuh"
+#include "kernels/cuda/wgmma.cuh"
+
+namespace nereid::kernels::cuda {
+namespace {
+
+constexpr int kTokens = 128, kInner = 64, kStages = 4, kThreads = 384;
+
+struct ManyJob {
+  CUtensorMap x, weight, weight_up;
+  LinearParams p;
+  int token_tiles = 0, tiles = 0;
+};
+
+template <int kColumns>
+constexpr int kStageBytes = 2 * kInner*(kTokens + kColumns);
+
+template <typename T>
+__device__ __forceinline__ void finish_pair(const LinearParams& p, int64_t token, int64_t row, float2 sum, float2 up) {
+  const bool is_gated = p.weight_up.data != nullptr;
+  float v[2] = {sum.x, sum.y};
+  const float u[2] = {up.x, up.y};
+  const bool both = row + 1 < p.weight.rows;
+#pragma unroll
+  for (int i = 0; i < 2; ++i) {
+    if (i == 1 && !both) break;
+    if (p.bias != nullptr) v[i] += p.bias[row + i];
+    v[i] = activate(p.activation, v[i]);
+    if (is_gated) v[i] *= u[i] + (p.bias_up != nullptr ? p.bias_up[row + i] : 0.0f);
+    if (p.residual != nullptr) v[i] += to_float(static_cast<const T*>(p.residual)[token * p.residual_stride + row + i]);
+  }
+  const int64_t at = token * p.y_stride + row;
+  if (p.y_element == Element::kF32) {
+    static_cast<float*>(p.y)[at] = v[0];
+    if (both) static_cast<float*>(p.y)[at + 1] = v[1];
+  } else if (both) {
+    *reinterpret_cast<uint32_t*>(static_cast<T*>(p.y) + at) = pack2<T>(v[0], v[1]);
+  } else {
+    static_cast<T*>(p.y)[at] = from_float<T>(v[0]);
+  }
+}
+
+template <typename T, int kColumns>
+__global__ void __launch_bounds__(kThreads, 1) linear_many_kernel(const __grid_constant__ ManyJob job) {
+#ifdef __CUDA_ARCH_FEAT_SM90_ALL
+  extern __shared__ uint4 shared[];
+  __shared__ uint64_t full[kStages], empty[kStages];
+  const uint32_t misplaced = static_cast<uint32_t>(__cvta_generic_to_shared(shared)) % 1024;
+  char* stages = reinterpret_cast<char*>(shared) + (1024 - misplaced) % 1024;  // as the swizzle wants it
+  const LinearParams& p = job.p;
+  const bool is_gated = p.weight_up.data != nullptr;
+  const int group = threadIdx.x / 128, steps = static_cast<int>((p.weight.cols + kInner - 1) / kInner);
+  const int outputs = is_gated ? kColumns / 2 : kColumns;
+  start_next();
+  if (threadIdx.x == 0) {
+    for (int s = 0; s < kStages; ++s) {
+      barrier_init(&full[s], 1);
+      barrier_init(&empty[s], 2);
+    }
+    asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
+  }
+  __syncthreads();
+  wait_for_previous();
+  if (group == 2) {
+    asm volatile("setmaxnreg.dec.sync.aligned.u32 40;");
+    if (threadIdx.x != 256) return;
+    int stage = 0, phase = 0;
+    for (int tile = static_cast<int>(blockIdx.x); tile < job.tiles; tile += static_cast<int>(gridDim.x)) {
+      const int token = tile % job.token_tiles * kTokens, row = tile / job.token_tiles * outputs;
+      for (int step = 0; step < steps; ++step) {
+        barrier_wait(&empty[stage], phase ^ 1);
+        char* at = stages + stage * kStageBytes<kColumns>;
+        barrier_expect(&full[stage], kStageBytes<kColumns>);
+        copy_tile(at, &job.x, step * kInner, token, &full[stage]);
+        at += 2 * kInner * kTokens;
+        copy_tile(at, &job.weight, step * kInner, row, &full[stage]);
+        if (is_gated) copy_tile(at + kInner * kColumns, &job.weight_up, step * kInner, row, &full[stage]);
+        if (++stage == kStages) stage = 0, phase ^= 1;
+      }
+    }
+    return;
+  }
+  asm volatile("setmaxnreg.inc.sync.aligned.u32 232;");
+  int stage = 0, phase = 0;
+  const int warp = threadIdx.x % 128 / 32, lane = threadIdx.x % 32;
+  for (int tile = static_cast<int>(blockIdx.x); tile < job.tiles; tile += static_cast<int>(gridDim.x)) {
+    float sum[kColumns / 2];
+#pragma unroll
+    for (int i = 0; i < kColumns / 2; ++i) sum[i] = 0.0f;
+    for (int step = 0; step < steps; ++step) {
+      barrier_wait(&full[stage], phase);
+      const char* at = stages + stage * kStageBytes<kColumns>;
+      const uint64_t a = tile_descriptor(at + 2 * kInner * 64 * group), b = tile_descriptor(at + 2 * kInner * kTokens);
+      wgmma_fence();
+#pragma unroll
+      for (int i = 0; i < kInner / 16; ++i) wgmma<T, kColumns>(sum, a + 2 * i, b + 2 * i);
+      wgmma_commit();
+      wgmma_wait<0>();
+      if (threadIdx.x % 128 == 0) barrier_arrive(&empty[stage]);
+      if (++stage == kStages) stage = 0, phase ^= 1;
+    }
+    const int64_t first_token = tile % job.token_tiles * kTokens + 64 * group + 16 * warp + lane / 4;
+    const int64_t first_row = static_cast<int64_t>(tile / job.token_tiles) * outputs + 2 * (lane % 4);
+#pragma unroll
+    for (int j = 0; j < kColumns / 8; ++j) {
+      const int64_t row = first_row + 8 * j;
+      if (8 * j >= outputs || row >= p.weight.rows) continue;
+#pragma unroll
+      for (int half = 0; half < 2; ++half) {
+        const int64_t token = first_token + 8 * half;
+        if (token >= p.tokens) continue;
+        const int up = 4 * ((j + kColumns / 16) % (kColumns / 8)) + 2 * half, at = 4 * j + 2 * half;
+        finish_pair<T>(p, token, row, make_float2(sum[at], sum[at + 1]), make_float2(sum[up], sum[up + 1]));
+      }
+    }
+  }
+#endif
+}
+
+using EncodeTiled = CUresult (*)(CUtensorMap*, CUtensorMapDataType, cuuint32_t, void*, const cuuint64_t*,
+                                 const cuuint64_t*, const cuuint32_t*, const cuuint32_t*, CUtensorMapInterleave,
+                                 CUtensorMapSwizzle, CUtensorMapL2promotion, CUtensorMapFloatOOBfill);
+
+// The driver's function, found once.
+EncodeTiled encode_tiled() {
+  static std::atomic<EncodeTiled> known = nullptr;
+  EncodeTiled encode = known.load(std::memory_order_relaxed);
+  if (encode == nullptr) {
+    void* found = nullptr;
+    cudaDriverEntryPointQueryResult result;
+    cudaGetDriverEntryPointByVersion("cuTensorMapEncodeTiled", &found, 12000, cudaEnableDefault, &result);
+    encode = reinterpret_cast<EncodeTiled>(found);
+    known.store(encode, std::memory_order_relaxed);
+  }
+  return encode;
+}
+
+// Tiles of `box` rows of 64 columns; what lies outside is zeros.
+CUtensorMap tile_map(Element element, const void* data, int64_t rows, int64_t cols, int64_t stride, int box) {
+  CUtensorMap map;
+  const cuuint64_t sizes[2] = {static_cast<cuuint64_t>(cols), static_cast<cuuint64_t>(rows)};
+  const cuuint64_t strides[1] = {static_cast<cuuint64_t>(2 * stride)};
+  const cuuint32_t boxes[2] = {kInner, static_cast<cuuint32_t>(box)}, steps[2] = {1, 1};
+  encode_tiled()(&map, element == Element::kF16 ? CU_TENSOR_MAP_DATA_TYPE_FLOAT16 : CU_TENSOR_MAP_DATA_TYPE_BFLOAT16, 2,
+                 const_cast<void*>(data), sizes, strides, boxes, steps, CU_TENSOR_MAP_INTERLEAVE_NONE,
+                 CU_TENSOR_MAP_SWIZZLE_128B, CU_TENSOR_MAP_L2_PROMOTION_L2_256B, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
+  return map;
+}
+
+template <typename T, int kColumns>
+void launch_many(const LinearParams& p, const Queue& queue) {
+  const bool is_gated = p.weight_up.data != nullptr;
+  const int outputs = is_gated ? kColumns / 2 : kColumns;
+  ManyJob job = {.p = p};
+  job.x = tile_map(p.element, p.x, p.tokens, p.weight.cols, p.x_stride, kTokens);
+  job.weight = tile_map(p.element, p.weight.data, p.weight.rows, p.weight.cols, p.weight.stride, outputs);
+  if (is_gated)
+    job.weight_up =
+        tile_map(p.element, p.weight_up.data, p.weight_up.rows, p.weight_up.cols, p.weight_up.stride, outputs);
+  job.token_tiles = static_cast<int>(blocks_for(p.tokens, kTokens));
+  job.tiles = job.token_tiles * static_cast<int>(blocks_for(p.weight.rows, outputs));
+  const int blocks = job.tiles < device_traits().multiprocessors ? job.tiles : device_traits().multiprocessors;
+  launch(linear_many_kernel<T, kColumns>, job,
+         {.grid = dim3(static_cast<unsigned>(blocks)),
+          .threads = kThreads,
+          .shared_bytes = kStages * kStageBytes<kColumns> + 1024},
+         queue);
+}
+
+template <typename T>
+void linear_many_of(const LinearParams& p, const Queue& queue) {
+  const int64_t token_tiles = (p.tokens + kTokens - 1) / kTokens,
+                outputs = p.weight.rows * (p.weight_up.data != nullptr ? 2 : 1);
+  const int64_t wanted = 3 * device_traits().multiprocessors / 4;
+  if (token_tiles * (outputs / 256) >= wanted) return launch_many<T, 256>(p, queue);
+  if (token_tiles * (outputs / 128) >= wanted) return launch_many<T, 128>(p, queue);
+  return launch_many<T, 64>(p, queue);
+}
+
+}  // namespace
+
+bool can_linear_many() {
+  return device_traits().capability == 90 && encode_tiled() != nullptr;
+}
+
+void linear_many(const LinearParams& params, const Queue& queue) {
+  params.element == Element::kF16 ? linear_many_of<__half>(params, queue)
+                                  : linear_many_of<__nv_bfloat16>(params, queue);
+}
+
+}  // namespace nereid::kernels::cuda
