@@ -30,11 +30,15 @@ uint32_t number_at(std::string_view bytes, size_t at, int count) {
   return value;
 }
 
-void append_frame(std::string* out, uint8_t type, uint8_t flags, uint32_t stream, std::string_view payload) {
-  append_number(out, payload.size(), 3);
+void append_frame_head(std::string* out, size_t payload, uint8_t type, uint8_t flags, uint32_t stream) {
+  append_number(out, payload, 3);
   out->push_back(static_cast<char>(type));
   out->push_back(static_cast<char>(flags));
   append_number(out, stream, 4);
+}
+
+void append_frame(std::string* out, uint8_t type, uint8_t flags, uint32_t stream, std::string_view payload) {
+  append_frame_head(out, payload.size(), type, flags, stream);
   out->append(payload);
 }
 
@@ -73,12 +77,8 @@ std::string_view plain_header(std::string_view block, std::string_view name) {
 
 }  // namespace
 
-GrpcCaller::GrpcCaller(std::string_view authority, std::string_view path, std::string_view message)
-    : authority_(authority.substr(0, 120)), path_(path.substr(0, 120)), message_([&] {
-        std::string whole(1, '\0');
-        append_number(&whole, message.size(), 4);
-        return whole.append(message);
-      }()) {
+GrpcCaller::GrpcCaller(std::string_view authority, std::string_view path, std::shared_ptr<const std::string> message)
+    : authority_(authority.substr(0, 120)), path_(path.substr(0, 120)), message_(std::move(message)) {
   control_ = "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
   std::string settings;
   append_number(&settings, kHeaderTableSize, 2);
@@ -89,11 +89,15 @@ GrpcCaller::GrpcCaller(std::string_view authority, std::string_view path, std::s
   std::string window;
   append_number(&window, kWidest - 65'535, 4);
   append_frame(&control_, kWindow, 0, 0, window);
-  for (size_t at = 0; at < message_.size(); at += kMostPayload) {
-    const std::string_view payload = std::string_view(message_).substr(at, kMostPayload);
-    append_frame(&data_, kData, at + payload.size() == message_.size() ? kEndStream : 0, 0, payload);
+  message_prefix_.push_back('\0');
+  append_number(&message_prefix_, message_->size(), 4);
+  const size_t whole = message_prefix_.size() + message_->size();
+  for (size_t at = 0; at < whole; at += kMostPayload) {
+    const size_t payload = std::min(kMostPayload, whole - at);
+    append_frame_head(&heads_, payload, kData, at + payload == whole ? kEndStream : 0, 0);
+    data_bytes_ += kFrameHead + payload;
   }
-  data_sent_ = data_allowed_ = data_.size();
+  data_sent_ = data_allowed_ = data_bytes_;
 }
 
 void GrpcCaller::begin() {
@@ -108,20 +112,15 @@ void GrpcCaller::begin() {
   stream_window_ = initial_window_;
   std::string name;
   append_number(&name, stream_, 4);
-  for (size_t at = 0; at < data_.size(); at += kFrameHead + kMostPayload) data_.replace(at + 5, 4, name);
+  for (size_t at = 0; at < heads_.size(); at += kFrameHead) heads_.replace(at + 5, 4, name);
   data_sent_ = data_allowed_ = 0;
   allow();
-  // What is short leaves with its headers.
-  if (data_allowed_ == data_.size() && data_.size() <= kFrameHead + kMostPayload) {
-    control_ += data_;
-    data_sent_ = data_.size();
-  }
 }
 
 // Whole frames, as far as both windows reach.
 void GrpcCaller::allow() {
-  while (data_allowed_ < data_.size()) {
-    const auto payload = static_cast<int64_t>(std::min(kMostPayload, data_.size() - data_allowed_ - kFrameHead));
+  while (data_allowed_ < data_bytes_) {
+    const auto payload = static_cast<int64_t>(std::min(kMostPayload, data_bytes_ - data_allowed_ - kFrameHead));
     if (payload > connection_window_ || payload > stream_window_) return;
     connection_window_ -= payload;
     stream_window_ -= payload;
@@ -130,61 +129,115 @@ void GrpcCaller::allow() {
 }
 
 bool GrpcCaller::is_between_frames() const {
-  return data_sent_ == data_.size() || data_sent_ % (kFrameHead + kMostPayload) == 0;
+  return data_sent_ == data_bytes_ || data_sent_ % (kFrameHead + kMostPayload) == 0;
 }
 
-std::string_view GrpcCaller::output() const {
-  if (control_sent_ < control_.size() && is_between_frames()) return std::string_view(control_).substr(control_sent_);
-  return std::string_view(data_).substr(data_sent_, data_allowed_ - data_sent_);
+size_t GrpcCaller::pieces(std::span<std::string_view> most) const {
+  size_t count = 0;
+  const auto add = [&](std::string_view piece) {
+    if (!piece.empty()) most[count++] = piece;
+  };
+  const bool has_control = control_sent_ < control_.size();
+  if (has_control && is_between_frames()) add(std::string_view(control_).substr(control_sent_));
+  // Up to three pieces a frame; other frames wait for the end of the one that has begun.
+  for (size_t at = data_sent_; at < data_allowed_ && count + 3 <= most.size();) {
+    const size_t frame = at / (kFrameHead + kMostPayload);
+    const size_t begin = frame * (kFrameHead + kMostPayload);
+    const size_t end = std::min(data_bytes_, begin + kFrameHead + kMostPayload);
+    size_t skip = at - begin;  // of the frame, sent already
+    const auto part = [&](std::string_view bytes) {
+      const size_t n = std::min(skip, bytes.size());
+      skip -= n;
+      add(bytes.substr(n));
+    };
+    part(std::string_view(heads_).substr(frame * kFrameHead, kFrameHead));
+    size_t payload = end - begin - kFrameHead, from = frame * kMostPayload;
+    if (frame == 0) part(message_prefix_), payload -= message_prefix_.size();
+    if (frame > 0) from -= message_prefix_.size();
+    part(std::string_view(*message_).substr(from, payload));
+    at = end;
+    if (has_control && !is_between_frames()) break;
+  }
+  return count;
 }
 
 void GrpcCaller::sent(size_t bytes) {
-  if (control_sent_ < control_.size() && is_between_frames()) {
-    control_sent_ += bytes;
+  if (is_between_frames()) {
+    const size_t of_control = std::min(bytes, control_.size() - control_sent_);
+    control_sent_ += of_control;
+    bytes -= of_control;
     if (control_sent_ == control_.size()) control_.clear(), control_sent_ = 0;
-  } else {
-    data_sent_ += bytes;
   }
+  data_sent_ += bytes;
 }
 
 void GrpcCaller::fail(std::string why, bool breaks) {
   if (error_.empty()) error_ = std::move(why);
   is_done_ = true;
-  is_broken_ = is_broken_ || breaks || data_sent_ < data_.size();
+  is_broken_ = is_broken_ || breaks || data_sent_ < data_bytes_;
 }
 
 void GrpcCaller::feed(std::string_view bytes) {
-  // Long answers come as many frames: what is whole is read where it lies.
-  std::string joined;
-  if (!in_.empty()) {
-    in_ += bytes;
-    joined.swap(in_);
-    bytes = joined;
-  }
-  while (bytes.size() >= kFrameHead && !is_broken_) {
-    const size_t length = number_at(bytes, 0, 3);
+  while (!bytes.empty() && !is_broken_) {
+    if (data_left_ > 0) {
+      const std::string_view piece = bytes.substr(0, data_left_);
+      bytes.remove_prefix(piece.size());
+      data_left_ -= piece.size();
+      take_data_piece(piece);
+      continue;
+    }
+    if (in_.size() < kFrameHead) {
+      const std::string_view head = bytes.substr(0, kFrameHead - in_.size());
+      in_ += head;
+      bytes.remove_prefix(head.size());
+      if (in_.size() < kFrameHead) return;
+    }
+    const size_t length = number_at(in_, 0, 3);
+    const Frame frame{.type = static_cast<uint8_t>(in_[3]),
+                      .flags = static_cast<uint8_t>(in_[4]),
+                      .stream = number_at(in_, 5, 4) & kWidest,
+                      .payload = {}};
     if (length > kMostIn) return fail("the server sends a frame that is longer than any that it may", true);
-    if (bytes.size() < kFrameHead + length) break;
-    take({.type = static_cast<uint8_t>(bytes[3]),
-          .flags = static_cast<uint8_t>(bytes[4]),
-          .stream = number_at(bytes, 5, 4) & kWidest,
-          .payload = bytes.substr(kFrameHead, length)});
-    bytes.remove_prefix(kFrameHead + length);
+    if (frame.type == kData && length > 0) {
+      data_frame_ = frame;
+      data_left_ = length;
+      in_.clear();
+      continue;
+    }
+    const std::string_view rest = bytes.substr(0, kFrameHead + length - in_.size());
+    in_ += rest;
+    bytes.remove_prefix(rest.size());
+    if (in_.size() < kFrameHead + length) return;
+    const std::string whole = std::exchange(in_, {});
+    take({.type = frame.type,
+          .flags = frame.flags,
+          .stream = frame.stream,
+          .payload = std::string_view(whole).substr(kFrameHead)});
   }
-  in_ = bytes;
+}
+
+// Long answers are looked at where they came to lie.
+void GrpcCaller::take_data_piece(std::string_view bytes) {
+  received_ += static_cast<int64_t>(bytes.size());
+  if (received_ > kGiveBack) {
+    std::string window;
+    append_number(&window, static_cast<uint64_t>(std::exchange(received_, 0)), 4);
+    append_frame(&control_, kWindow, 0, 0, window);
+  }
+  if (data_frame_.stream != stream_ || is_done_) return;
+  if ((data_frame_.flags & kPadded) != 0) return fail("the answer is padded, which this client does not read", true);
+  if (prefix_.size() < kPrefix) {
+    prefix_.append(bytes.substr(0, static_cast<size_t>(kPrefix) - prefix_.size()));
+    if (prefix_.size() == kPrefix) answer_length_ = number_at(prefix_, 1, 4);
+  }
+  answer_bytes_ += static_cast<int64_t>(bytes.size());
+  if (data_left_ == 0 && (data_frame_.flags & kEndStream) != 0) fail("the answer ended without a status", false);
 }
 
 void GrpcCaller::take(const Frame& frame) {
   const bool is_ours = frame.stream == stream_ && !is_done_;
   switch (frame.type) {
-    case kData:
-      received_ += static_cast<int64_t>(frame.payload.size());
-      if (received_ > kGiveBack) {
-        std::string window;
-        append_number(&window, static_cast<uint64_t>(std::exchange(received_, 0)), 4);
-        append_frame(&control_, kWindow, 0, 0, window);
-      }
-      if (is_ours) take_data(frame.payload, (frame.flags & kPadded) != 0);
+    case kData:  // an empty one
       if (is_ours && (frame.flags & kEndStream) != 0) fail("the answer ended without a status", false);
       return;
     case kHeaders:
@@ -225,15 +278,6 @@ void GrpcCaller::take_settings(const Frame& frame) {
   allow();
 }
 
-void GrpcCaller::take_data(std::string_view payload, bool is_padded) {
-  if (is_padded) return fail("the answer is padded, which this client does not read", true);
-  if (prefix_.size() < kPrefix) {
-    prefix_.append(payload.substr(0, static_cast<size_t>(kPrefix) - prefix_.size()));
-    if (prefix_.size() == kPrefix) answer_length_ = number_at(prefix_, 1, 4);
-  }
-  answer_bytes_ += static_cast<int64_t>(payload.size());
-}
-
 void GrpcCaller::take_headers(const Frame& frame) {
   std::string_view block = frame.payload;
   if ((frame.flags & kEndHeaders) == 0 || (frame.flags & kPadded) != 0)
@@ -245,7 +289,7 @@ void GrpcCaller::take_headers(const Frame& frame) {
   if (status != "0") return fail(fmt::format("gRPC status {}: {}", status, plain_header(block, "grpc-message")), false);
   if (answer_length_ < 0 || answer_bytes_ != answer_length_ + kPrefix)
     return fail("the answer is not as long as it says", false);
-  if (data_sent_ < data_.size()) return fail("the answer came before the request was sent", true);
+  if (data_sent_ < data_bytes_) return fail("the answer came before the request was sent", true);
   is_done_ = true;
 }
 

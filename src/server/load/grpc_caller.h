@@ -7,6 +7,8 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -14,13 +16,13 @@ namespace nereid::server::load {
 
 class GrpcCaller {
  public:
-  // `path` is "/package.Service/Method".
-  GrpcCaller(std::string_view authority, std::string_view path, std::string_view message);
+  // `path` is "/package.Service/Method"; the message is shared with whoever else sends it.
+  GrpcCaller(std::string_view authority, std::string_view path, std::shared_ptr<const std::string> message);
 
   // The next call; the one before is done.
   void begin();
-  // What can be sent now; it stays where it is until sent() or feed().
-  std::string_view output() const;
+  // What can be sent now, as pieces, at most `most.size()`; how many there are. They stay until sent() or feed().
+  size_t pieces(std::span<std::string_view> most) const;
   void sent(size_t bytes);
   void feed(std::string_view bytes);
 
@@ -38,20 +40,24 @@ class GrpcCaller {
     std::string_view payload;
   };
   void take(const Frame& frame);
+  void take_data_piece(std::string_view bytes);
   void take_settings(const Frame& frame);
-  void take_data(std::string_view payload, bool is_padded);
   void take_headers(const Frame& frame);
   void allow();
   bool is_between_frames() const;
   void fail(std::string why, bool breaks);
 
   const std::string authority_, path_;
-  const std::string message_;  // with its prefix
-  std::string control_;        // frames that go before the rest of the data
+  const std::shared_ptr<const std::string> message_;
+  std::string control_;  // frames that go before the rest of the data
   size_t control_sent_ = 0;
-  std::string data_;  // the message as frames, whose stream is written into them for each call
-  size_t data_sent_ = 0, data_allowed_ = 0;
-  std::string in_;
+  // The message's frames: heads, whose stream is written into them for each call, and the prefix behind the first.
+  std::string heads_;
+  std::string message_prefix_;
+  size_t data_bytes_ = 0, data_sent_ = 0, data_allowed_ = 0;  // of all frames, heads and all
+  std::string in_;                                            // of a frame that is not whole
+  Frame data_frame_;                                          // whose payload comes: it is counted, not kept
+  size_t data_left_ = 0;
   uint32_t stream_ = 0;
   bool is_first_ = true, is_done_ = true, is_broken_ = false;
   int64_t connection_window_ = 65'535, stream_window_ = 0, initial_window_ = 65'535;

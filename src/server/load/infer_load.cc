@@ -7,6 +7,7 @@
 #include <netinet/tcp.h>
 #include <sys/epoll.h>
 #include <sys/socket.h>
+#include <sys/uio.h>
 
 #include <array>
 #include <memory>
@@ -21,6 +22,7 @@ namespace nereid::server::load {
 namespace {
 
 constexpr size_t kReadBytes = 256 << 10;
+constexpr size_t kPieces = 256;  // sent by one call
 constexpr int kEventsAtOnce = 256;
 constexpr int kLookMs = 100;  // Ctrl-C and timeouts are looked at so often
 constexpr size_t kMaxErrorBody = 300;
@@ -30,7 +32,8 @@ class Exchanger {
  public:
   virtual ~Exchanger() = default;
   virtual void begin() = 0;
-  virtual std::string_view output() const = 0;
+  // What can be sent now; how many pieces that is.
+  virtual size_t pieces(std::span<std::string_view> most) const = 0;
   virtual void sent(size_t bytes) = 0;
   virtual void feed(std::string_view bytes) = 0;
   virtual void end_of_input() = 0;
@@ -50,7 +53,10 @@ class HttpExchanger final : public Exchanger {
     reader_ = {};
     error_body_.clear();
   }
-  std::string_view output() const override { return std::string_view(*text_).substr(sent_); }
+  size_t pieces(std::span<std::string_view> most) const override {
+    most[0] = std::string_view(*text_).substr(sent_);
+    return most[0].empty() ? 0 : 1;
+  }
   void sent(size_t bytes) override { sent_ += bytes; }
   void feed(std::string_view bytes) override {
     reader_.feed(bytes, [this](std::string_view piece) {
@@ -83,11 +89,11 @@ class HttpExchanger final : public Exchanger {
 
 class GrpcExchanger final : public Exchanger {
  public:
-  GrpcExchanger(const LoadTarget& target, std::string_view message)
+  GrpcExchanger(const LoadTarget& target, std::shared_ptr<const std::string> message)
       : caller_(target.port == 0 ? "localhost" : fmt::format("{}:{}", target.host, target.port),
-                "/inference.GRPCInferenceService/ModelInfer", message) {}
+                "/inference.GRPCInferenceService/ModelInfer", std::move(message)) {}
   void begin() override { caller_.begin(); }
-  std::string_view output() const override { return caller_.output(); }
+  size_t pieces(std::span<std::string_view> most) const override { return caller_.pieces(most); }
   void sent(size_t bytes) override { caller_.sent(bytes); }
   void feed(std::string_view bytes) override { caller_.feed(bytes); }
   void end_of_input() override { is_ended_ = true; }
@@ -104,6 +110,16 @@ class GrpcExchanger final : public Exchanger {
   GrpcCaller caller_;
   bool is_ended_ = false;
 };
+
+ssize_t send_pieces(int fd, std::span<const std::string_view> pieces) {
+  std::array<iovec, kPieces> parts;
+  for (size_t i = 0; i < pieces.size(); ++i)
+    parts[i] = {.iov_base = const_cast<char*>(pieces[i].data()), .iov_len = pieces[i].size()};
+  msghdr message = {};
+  message.msg_iov = parts.data();
+  message.msg_iovlen = pieces.size();
+  return ::sendmsg(fd, &message, MSG_NOSIGNAL);
+}
 
 struct Client {
   UniqueFd fd;
@@ -148,7 +164,8 @@ class InferRunner {
  private:
   Status prepare() {
     if (o_.is_grpc) {
-      NEREID_TRY(message_, infer_grpc_message(o_.model, o_.inputs));
+      NEREID_TRY(std::string message, infer_grpc_message(o_.model, o_.inputs));
+      text_ = std::make_shared<const std::string>(std::move(message));
       return Status::ok();
     }
     size_t json_bytes = 0;
@@ -166,7 +183,7 @@ class InferRunner {
     const int on = 1;
     ::setsockopt(client.fd.get(), IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
     if (o_.is_grpc) {
-      client.exchange = std::make_unique<GrpcExchanger>(o_.target, message_);
+      client.exchange = std::make_unique<GrpcExchanger>(o_.target, text_);
     } else {
       client.exchange = std::make_unique<HttpExchanger>(text_);
     }
@@ -194,9 +211,9 @@ class InferRunner {
   void advance(Client& client, bool can_read) {
     if (can_read && !read(client)) return;
     bool is_blocked = false;
-    while (!is_blocked && !client.exchange->output().empty()) {
-      const std::string_view out = client.exchange->output();
-      const ssize_t n = ::send(client.fd.get(), out.data(), out.size(), MSG_NOSIGNAL);
+    std::array<std::string_view, kPieces> pieces;
+    for (size_t count = 0; !is_blocked && (count = client.exchange->pieces(pieces)) > 0;) {
+      const ssize_t n = send_pieces(client.fd.get(), std::span(pieces).first(count));
       if (n > 0) {
         client.exchange->sent(static_cast<size_t>(n));
       } else if (errno == EAGAIN) {
@@ -255,8 +272,7 @@ class InferRunner {
   const std::function<void()>& done_;
   std::vector<RequestFigures> figures_;
   const UniqueFd epoll_;
-  std::shared_ptr<const std::string> text_;
-  std::string message_;
+  std::shared_ptr<const std::string> text_;  // of the request; over gRPC its message
   std::vector<std::unique_ptr<Client>> clients_;
   std::vector<char> scratch_ = std::vector<char>(kReadBytes);
   size_t next_ = 0, ended_ = 0;

@@ -38,6 +38,7 @@ class ConnectionHost {
   const Settings* settings = nullptr;
   const Router* router = nullptr;
   const std::function<void(const RequestRecord&)>* on_done = nullptr;
+  std::shared_ptr<BytePool> pool;  // of long bodies
   std::atomic<bool>* is_draining = nullptr;
   std::atomic<int64_t>* requests_running = nullptr;
   std::atomic<int64_t>* body_bytes = nullptr;  // of requests that are not whole yet, or run

@@ -65,7 +65,7 @@ bool Connection::parse_some() {
   const Settings& s = *host_.settings;
   if (phase_ == Phase::kIdle) {
     phase_ = Phase::kReading;
-    parser_.emplace(s);
+    parser_.emplace(s, host_.pool);
     has_sent_continue_ = false;
     record_ = {.method = {}, .target = {}, .peer = {}, .endpoint = {}, .begin_ns = now_ns()};
     set_deadline(record_.begin_ns + s.header_timeout_ms * kMs);

@@ -25,6 +25,11 @@ void Headers::set(std::string name, std::string value) {
   add(std::move(name), std::move(value));
 }
 
+std::shared_ptr<const std::string> share_body(Request& request) {
+  if (request.pool != nullptr) return request.pool->share(std::move(request.body));
+  return std::make_shared<const std::string>(std::move(request.body));
+}
+
 const std::string* find_value(const NamedValues& values, std::string_view name) {
   for (const auto& [key, value] : values)
     if (key == name) return &value;

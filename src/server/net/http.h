@@ -10,6 +10,8 @@
 #include <utility>
 #include <vector>
 
+#include "server/core/byte_pool.h"
+
 namespace nereid::server::net {
 
 // Names are compared without regard to case; order is kept.
@@ -38,6 +40,10 @@ using NamedValues = std::vector<std::pair<std::string, std::string>>;
 // nullptr where there is none of that name; of several the first.
 const std::string* find_value(const NamedValues& values, std::string_view name);
 
+// What a handler hands on of a request, without copying it.
+struct Request;
+std::shared_ptr<const std::string> share_body(Request& request);
+
 struct Request {
   std::string method;      // "GET"; HEAD comes as GET where a handler only knows that
   std::string target;      // as it was sent: "/v1/models/a%2Fb?limit=3"
@@ -45,10 +51,11 @@ struct Request {
   NamedValues query;       // decoded
   NamedValues parameters;  // what the pattern's {names} stood for, decoded
   Headers headers;
-  std::string body;         // whole, unchunked
-  std::string peer;         // "127.0.0.1:40312", "[::1]:40312" or "unix"
-  int64_t received_ns = 0;  // now_ns() when its last byte was there
-  int64_t begin_ns = 0;     // and its first
+  std::string body;                // whole, unchunked
+  std::string peer;                // "127.0.0.1:40312", "[::1]:40312" or "unix"
+  int64_t received_ns = 0;         // now_ns() when its last byte was there
+  std::shared_ptr<BytePool> pool;  // where a long body's memory goes when it is shared (share_body)
+  int64_t begin_ns = 0;            // and its first
 };
 
 // Bytes of a body that lie somewhere already (a model's output), and who keeps them there.

@@ -18,9 +18,8 @@ namespace {
 namespace http = boost::beast::http;
 using ErrorCode = boost::beast::error_code;
 
-constexpr int kMaxBlanks = 16;                // bytes of empty lines before a request
-constexpr size_t kRoom = 256 << 10;           // of a body that is asked for at one time
-constexpr size_t kTrusted = size_t{1} << 20;  // of a body's length, for which there is memory before it comes
+constexpr int kMaxBlanks = 16;       // bytes of empty lines before a request
+constexpr size_t kRoom = 256 << 10;  // of a body that is asked for at one time
 
 std::string_view view(boost::beast::string_view s) {
   return {s.data(), s.size()};
@@ -44,7 +43,7 @@ std::string_view origin_form(std::string_view target) {
 }  // namespace
 
 struct RequestParser::Impl {
-  explicit Impl(const Settings& s) : limits(s) {
+  Impl(const Settings& s, std::shared_ptr<BytePool> from) : limits(s), pool(std::move(from)) {
     parser.header_limit(static_cast<uint32_t>(s.max_header_bytes) + 4);
     parser.body_limit(boost::none);
     parser.eager(false);
@@ -100,7 +99,12 @@ struct RequestParser::Impl {
     } else if (const auto length = parser.content_length(); length && *length > 0) {
       if (*length > static_cast<uint64_t>(limits.max_body_bytes)) return fail_too_long();
       body_left = static_cast<size_t>(*length);
-      request.body.reserve(std::min(body_left, kTrusted));
+      if (pool != nullptr && body_left >= BytePool::kLeast) {
+        request.body = pool->take(body_left);
+        request.pool = pool;
+      } else {
+        request.body.reserve(std::min(body_left, BytePool::kMost));
+      }
     } else {
       state = State::kDone;
     }
@@ -109,8 +113,8 @@ struct RequestParser::Impl {
   size_t read_body(std::string_view bytes) {
     if (!chunks) {
       const size_t n = std::min(bytes.size(), body_left);
-      request.body.resize(body_got);
-      request.body.append(bytes.substr(0, n));
+      if (request.body.size() < body_got + n) request.body.resize(body_got + n);
+      bytes.copy(request.body.data() + body_got, n);
       took(n);
       return n;
     }
@@ -124,7 +128,9 @@ struct RequestParser::Impl {
   void took(size_t bytes) {
     body_got += bytes;
     body_left -= bytes;
-    if (body_left == 0) state = State::kDone;
+    if (body_left > 0) return;
+    request.body.resize(body_got);
+    state = State::kDone;
   }
 
   std::span<char> room() {
@@ -174,7 +180,8 @@ struct RequestParser::Impl {
     }
   }
 
-  Settings limits;
+  const Settings limits;
+  const std::shared_ptr<BytePool> pool;
   http::request_parser<http::empty_body> parser;
   State state = State::kHead;
   int blanks = 0;
@@ -187,7 +194,8 @@ struct RequestParser::Impl {
   Request request;
 };
 
-RequestParser::RequestParser(const Settings& limits) : impl_(std::make_unique<Impl>(limits)) {}
+RequestParser::RequestParser(const Settings& limits, std::shared_ptr<BytePool> pool)
+    : impl_(std::make_unique<Impl>(limits, std::move(pool))) {}
 RequestParser::~RequestParser() = default;
 RequestParser::RequestParser(RequestParser&&) noexcept = default;
 

@@ -19,7 +19,8 @@ class RequestParser {
  public:
   enum class State { kHead, kBody, kDone, kFailed };
 
-  explicit RequestParser(const Settings& limits);
+  // The memory of long bodies comes from the pool, where one is given.
+  explicit RequestParser(const Settings& limits, std::shared_ptr<BytePool> pool = nullptr);
   ~RequestParser();
   RequestParser(RequestParser&&) noexcept;
 

@@ -92,6 +92,7 @@ class HttpServer final : public Server {
   int64_t most_connections_ = 0;
   std::atomic<bool> is_draining_{false};
   std::atomic<int64_t> connections_{0}, requests_running_{0}, body_bytes_{0}, total_{0}, refused_{0};
+  const std::shared_ptr<BytePool> pool_ = std::make_shared<BytePool>();
   std::unique_ptr<WorkerPool> workers_;
   std::vector<std::unique_ptr<Reactor>> reactors_;
   std::vector<std::unique_ptr<Door>> doors_;
@@ -105,6 +106,7 @@ Reactor::Reactor(HttpServer& server) : server_(server) {
   is_draining = &server.is_draining_;
   requests_running = &server.requests_running_;
   body_bytes = &server.body_bytes_;
+  pool = server.pool_;
 }
 
 void Reactor::start() {
