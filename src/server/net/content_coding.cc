@@ -17,6 +17,8 @@ constexpr int kWindowBits = 15;
 constexpr int kGzipFrame = 16;      // added to the window's bits: zlib's way to say which frame
 constexpr int kLevel = 1;           // most of what there is to gain from JSON, at a third of the default's time
 constexpr size_t kStep = 64 << 10;  // of output at a time
+// A body may grow to so many bytes, or so many times its size, when it is unpacked: a few kilobytes are no gigabyte.
+constexpr int64_t kGrownBytes = int64_t{64} << 20, kGrownTimes = 64;
 
 std::string_view trimmed(std::string_view text) {
   const size_t first = text.find_first_not_of(" \t");
@@ -178,6 +180,8 @@ std::optional<HttpError> decode_body(Request* request, int64_t most_bytes) {
     }
   }
   if (!coding) return std::nullopt;
+  const auto packed_bytes = static_cast<int64_t>(request->body.size());
+  most_bytes = std::min(most_bytes, std::max(kGrownBytes, packed_bytes * kGrownTimes));
   std::string plain;
   std::optional<HttpError> error = decode(*coding, request->body, most_bytes, &plain);
   if (error) error->path = request->path;

@@ -73,6 +73,14 @@ TEST(ContentCoding, a_requests_body_is_unpacked_once) {
   EXPECT_EQ(body_of({{"Content-Encoding", "gzip"}}, "{}"), "400");
 }
 
+TEST(ContentCoding, a_few_bytes_are_not_unpacked_to_as_many_as_a_body_may_have) {
+  Request request{.headers = {{"Content-Encoding", "gzip"}}, .body = gzip(std::string(size_t{80} << 20, 'a'))};
+  const std::optional<HttpError> error = decode_body(&request, int64_t{1} << 30);
+  ASSERT_TRUE(error.has_value());
+  EXPECT_EQ(error->status, 413);
+  EXPECT_THAT(error->message, HasSubstr("longer than 67108864 bytes"));
+}
+
 TEST(ContentCoding, knows_who_accepts_gzip) {
   for (const char* yes : {"gzip", "deflate, gzip", "GZip;q=0.5", "br;q=1.0, gzip;q=0.8, *;q=0.1", "*", "x-gzip"})
     EXPECT_TRUE(accepts_gzip(yes)) << yes;

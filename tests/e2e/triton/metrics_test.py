@@ -109,6 +109,19 @@ class MetricsTest(unittest.TestCase):
         busy, = self.values("nv_cpu_utilization")
         self.assertTrue(0 <= busy <= 1)
 
+    def test_what_boards_made_for_triton_show_is_there(self):
+        names = ["nv_inference_" + one for one in (
+            "request_success", "request_failure", "count", "exec_count", "request_duration_us", "queue_duration_us",
+            "compute_input_duration_us", "compute_infer_duration_us", "compute_output_duration_us", "pending_request_count",
+            "first_response_histogram_ms_bucket", "request_summary_us", "queue_summary_us", "compute_input_summary_us",
+            "compute_infer_summary_us", "compute_output_summary_us")]
+        names += ["nv_cache_" + one for one in ("num_hits_per_model", "num_misses_per_model", "hit_duration_per_model",
+                                                "miss_duration_per_model", "util", "num_entries", "num_lookups", "num_hits",
+                                                "num_misses", "num_evictions", "lookup_duration", "insertion_duration")]
+        names += ["nv_cpu_utilization", "nv_cpu_memory_total_bytes", "nv_cpu_memory_used_bytes", "nv_pinned_memory_pool_total_bytes",
+                  "nv_pinned_memory_pool_used_bytes", "nv_model_load_duration_secs"]
+        self.assertEqual(set(names) - {n for n, _, _ in samples(self.text)}, set())
+
     def test_every_metric_that_the_board_shows_is_there(self):
         board = json.loads((DEPLOY / "grafana/nereid-models.json").read_text())
         there = {n for n, _, _ in samples(self.text)}

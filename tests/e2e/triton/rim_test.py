@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """What nobody should send, at the endpoints of the KServe protocol; numbers of 16 bits as JSON; TLS of gRPC."""
 import gzip
+import http.client
 import json
 import socket
+import ssl
 import struct
 import subprocess
 import tempfile
@@ -33,8 +35,10 @@ class RimTest(unittest.TestCase):
         twins.write_repository(repository)
         for kind in ("FP16", "BF16"):
             twins.write(repository / kind.lower(), 'backend: "identity"\n' + twins.tensors(f"TYPE_{kind}", -1))
-        twins.write(repository / "narrow", 'backend: "tally" max_batch_size: 1\ninstance_group [ { kind: KIND_CPU count: 1 } ]\n' +
-                    twins.tensors("TYPE_INT32", 1) + "dynamic_batching { default_queue_policy { max_queue_size: 1 } }\n")
+        # Waits for seven more while two of them fill its queue.
+        twins.write(repository / "narrow", 'backend: "identity" max_batch_size: 8\ninstance_group [ { kind: KIND_CPU count: 1 } ]\n' +
+                    twins.tensors("TYPE_INT32", 1) + "dynamic_batching { preferred_batch_size: [ 8 ] max_queue_delay_microseconds: 400000 "
+                    "default_queue_policy { max_queue_size: 2 } }\n")
         cls.served = Served(repository)
         cls.addClassCleanup(cls.served.stop)
 
@@ -90,13 +94,14 @@ class RimTest(unittest.TestCase):
         self.assertIn(self.served.ask("POST", INFER, nested, J)[0], (400, 500))
 
     def test_a_packed_bomb_costs_no_memory(self):
-        before = resident_mib(self.served.process)
+        before = peak = resident_mib(self.served.process)
         for coding, pack in (("gzip", gzip.compress), ("deflate", zlib.compress)):
-            inner = pack(bytes(1 << 30), 9)
+            inner = pack(bytes(1 << 28), 6)
             for path in (INFER, "/v2/models/decoupled/generate", "/v2/repository/models/x/load", "/v2/trace/setting", "/v2/logging"):
                 status, _, text = self.served.ask("POST", path, inner, {**J, "Content-Encoding": coding})
-                self.assertIn(status, (400, 413, 415, 500, 503), (path, text[:200]))
-        self.assertLess(resident_mib(self.served.process) - before, 1500)
+                self.assertIn(status, (413, 415), (path, text[:200]))
+                peak = max(peak, resident_mib(self.served.process))
+        self.assertLess(peak - before, 200)
 
     def test_hostile_numbers_and_shapes_are_told_not_believed(self):
         def infer(**tensor):
@@ -113,24 +118,18 @@ class RimTest(unittest.TestCase):
             self.assertEqual(status, 400, (header, text))
 
     def test_overload_is_503_with_a_time_to_come_again(self):
-        config = {"inputs": [{"name": "INPUT0", "shape": [1, 1], "datatype": "INT32", "data": [1]}]}
-        statuses = []
-
-        def ask():
-            status, headers, text = self.served.ask("POST", "/v2/models/narrow/infer", json.dumps(config), J)
-            statuses.append((status, headers.get("retry-after"), text))
-        for _ in range(20):
-            threads = [threading.Thread(target=ask) for _ in range(64)]
-            for thread in threads:
-                thread.start()
-            for thread in threads:
-                thread.join()
-            if any(s == 503 for s, *_ in statuses):
-                break
-        refused = [one for one in statuses if one[0] != 200]
-        for status, again, text in refused:
-            self.assertEqual((status, again), (503, "1"))
-            self.assertIn("Exceeds maximum queue size", json.loads(text)["error"])
+        body = json.dumps({"inputs": [{"name": "INPUT0", "shape": [1, 1], "datatype": "INT32", "data": [1]}]})
+        answers = []
+        threads = [threading.Thread(target=lambda: answers.append(self.served.ask("POST", "/v2/models/narrow/infer", body, J))) for _ in range(12)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        self.assertEqual(sorted(status for status, *_ in answers), [200] * 2 + [503] * 10)
+        for status, headers, text in answers:
+            if status == 503:
+                self.assertEqual(headers["retry-after"], "1")
+                self.assertIn("Exceeds maximum queue size", json.loads(text)["error"])
 
     def test_numbers_of_16_bits_go_both_ways_as_json(self):
         values = [0.0, 1.0, -2.5, 0.333251953125, 65504.0]
@@ -181,6 +180,25 @@ class TlsTest(unittest.TestCase):
             (cls.folder / "ext").write_text("subjectAltName=DNS:localhost,IP:127.0.0.1\n")
             run("x509", "-req", "-in", f"{name}.csr", "-CA", "ca.pem", "-CAkey", "ca.key", "-CAcreateserial", "-days", "2", "-extfile", "ext", "-out", f"{name}.pem")
         twins.write(cls.folder / "models/identity_fp32", 'backend: "identity" max_batch_size: 8\n' + twins.tensors("TYPE_FP32", 16))
+
+    def test_http_through_tls_with_a_certificate_of_the_client(self):
+        served = Served(self.folder / "models", options=[f"--ssl-cert={self.folder}/server.pem", f"--ssl-key={self.folder}/server.key",
+                                                         f"--ssl-client-ca={self.folder}/ca.pem"], scheme="https")
+        self.addCleanup(served.stop)
+
+        def status(with_certificate):
+            context = ssl.create_default_context(cafile=self.folder / "ca.pem")
+            if with_certificate:
+                context.load_cert_chain(self.folder / "client.pem", self.folder / "client.key")
+            connection = http.client.HTTPSConnection("127.0.0.1", served.port, context=context, timeout=10)
+            try:
+                connection.request("GET", "/v2/models/identity_fp32/ready")
+                return connection.getresponse().status
+            finally:
+                connection.close()
+        self.assertEqual(status(True), 200)
+        with self.assertRaises(OSError):
+            status(False)
 
     def serve(self, *more):
         served = Served(self.folder / "models", options=[f"--grpc-server-cert={self.folder}/server.pem", f"--grpc-server-key={self.folder}/server.key", *more])

@@ -16,7 +16,7 @@ PROGRAM = os.environ.get("NEREID", str(ROOT / "build" / "bin" / "nereid"))
 
 
 class Served:
-    def __init__(self, *folders, options=(), ready=True, program=None):
+    def __init__(self, *folders, options=(), ready=True, program=None, scheme="http"):
         """`program`: in place of `nereid serve`."""
         self.cache = tempfile.TemporaryDirectory(prefix="nereid-e2e-")
         environment = {k: v for k, v in os.environ.items() if not k.startswith("NEREID_") and not k.lower().endswith("_proxy")}
@@ -31,7 +31,7 @@ class Served:
                 self.metrics_port = int(found[1])
             if found := re.search(r"gRPC at 127\.0\.0\.1:(\d+)", line):
                 self.grpc_port = int(found[1])
-            if found := re.search(r"serving .* at http://127\.0\.0\.1:(\d+)", line):
+            if found := re.search(rf"serving .* at {scheme}://127\.0\.0\.1:(\d+)", line):
                 self.port = int(found[1])
                 break
         if self.port is None and ready:

@@ -60,7 +60,8 @@ constexpr AnswerRow kAnswers[] = {
      kOnWorker},
     {"GET", "/v2/cudasharedmemory/status", "the regions of CUDA's memory: none", cuda_memory_status, kSharedMemory},
     {"GET", "/v2/cudasharedmemory/region/{region}/status", "one region", cuda_memory_status, kSharedMemory},
-    {"POST", "/v2/cudasharedmemory/region/{region}/register", "refused", cuda_memory_register, kSharedMemory},
+    {"POST", "/v2/cudasharedmemory/region/{region}/register", "refused", cuda_memory_register, kSharedMemory, kKey,
+     kOnWorker},
     {"POST", "/v2/cudasharedmemory/region/{region}/unregister", "nothing to forget", cuda_memory_unregister,
      kSharedMemory},
     {"POST", "/v2/cudasharedmemory/unregister", "nothing to forget", cuda_memory_unregister, kSharedMemory},
@@ -69,7 +70,7 @@ constexpr AnswerRow kAnswers[] = {
     {"GET", "/v2/models/{model}/trace/setting", "which of a model's requests are traced", trace_settings, kTrace},
     {"POST", "/v2/models/{model}/trace/setting", "changes that", change_trace_settings, kTrace, kKey, kOnWorker},
     {"GET", "/v2/logging", "what is logged, and how", log_settings, kLogging},
-    {"POST", "/v2/logging", "changes that", change_log_settings, kLogging},
+    {"POST", "/v2/logging", "changes that", change_log_settings, kLogging, kKey, kOnWorker},
 };
 
 // Bodies that are read within a fraction of a millisecond; models that compute do it on threads of their own.
