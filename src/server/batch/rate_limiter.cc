@@ -38,8 +38,7 @@ Result<uint64_t> RateLimiter::add(LimitedInstance instance) {
       for (const auto& [taken, count] : other.takes)
         if (taken.first == one.name && (taken.second == -1) != one.is_global)
           return invalid_argument(
-              "the resource \"{}\" is taken both as one that all devices share (global) and as one of each device; "
-              "give the two different names",
+              "Resource \"{}\" is present as both global and device-specific resource in the model configuration.",
               one.name);
     made.takes[key] += one.count;
   }

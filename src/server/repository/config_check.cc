@@ -67,10 +67,14 @@ Status check_sequences(const ModelConfig& config) {
 Status check_scheduling(const ModelConfig& config) {
   NEREID_RETURN_IF_ERROR(check_batch_tensors(config));
   NEREID_RETURN_IF_ERROR(check_sequences(config));
-  for (const InstanceGroup& group : config.instances)
+  for (const InstanceGroup& group : config.instances) {
+    if (group.kind == InstanceKind::kCpu && !group.gpus.empty())
+      return invalid_argument("instance group {} of model {} has kind KIND_CPU but specifies one or more GPUs",
+                              group.name, config.name);
     if (group.count > 1024)
       return invalid_argument("the instance group '{}' of {} has {} instances; at most 1024 are made", group.name,
                               config.name, group.count);
+  }
   return Status::ok();
 }
 

@@ -69,10 +69,9 @@ SCENARIO_DIFFERENCES = {
     **{("queue", f"load_bad_{name}"): SAYS_WHY for name in ("level", "policy", "size")},
     **{("warmup", f"load_bad_{name}"): SAMPLE for name in ("file", "file_size", "name", "type", "batch", "dims")},
     ("warmup", "index"): SAMPLE,
-}
-# Orders in which answers of one moment ended, where nothing says which is first.
-BOTH_AT_ONCE = "the answers of one moment reach two clients in any order"
-SCENARIO_ORDERS = {
-    ("sequence", "oldest_third_waits.order"): BOTH_AT_ONCE,
-    ("queue", "late_waits.order"): BOTH_AT_ONCE,
+    ("instances", "load_gpu"): "the sentence says what to do",
+    ("instances", "load_only_passive"): "a model without an instance that runs would let requests wait for ever",
+    ("instances", "index"): "as the two before",
+    ("iterative", "stats"): "a request counts once, however often it runs, and not as failed",
+    ("iterative", "stream_3"): "each response is sent, where the recorded server loses one",
 }

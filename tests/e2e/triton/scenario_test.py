@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Sequences, the cache of responses, queue policies and warm-up, as a real server was recorded (scenario_replay.py)."""
+"""Sequences, the cache of responses, queue policies, instances and warm-up, as a real server was recorded (scenario_replay.py)."""
 import unittest
 
 import scenario_replay
@@ -19,6 +19,15 @@ class ScenarioTest(unittest.TestCase):
 
     def test_queue_policies(self):
         self.check("queue")
+
+    def test_instances_and_what_they_share(self):
+        self.check("instances")
+
+    def test_iterative_sequences(self):
+        self.check("iterative")
+
+    def test_batches(self):
+        self.check("batches")
 
     def test_warm_up(self):
         self.check("warmup")

@@ -60,7 +60,7 @@ class Asker:
             return dict(one)
         if "together" in one:
             answered, order = self.ask_together(one["together"])
-            return dict(one, together=answered, order=order)
+            return dict(one, together=answered, **({} if one.get("any_order") else {"order": order}))
         return dict(one, answer=self.ask(one))
 
 

@@ -64,6 +64,37 @@ PYTHON = {
         return [pb.InferenceResponse(error=pb.TritonError("deliberate response error", pb.TritonError.INVALID_ARG))
                 for r in requests]
 """,
+    "countdown": """
+    def initialize(self, args):
+        self.left = {}
+
+    def execute(self, requests):
+        out = []
+        for r in requests:
+            key = r.correlation_id()
+            if value(r, "START").flatten()[0]:
+                self.left[key] = int(value(r, "INPUT0").flatten()[0])
+            left = self.left[key]
+            if left > 1:
+                self.left[key] = left - 1
+                r.set_release_flags(pb.TRITONSERVER_REQUEST_RELEASE_RESCHEDULE)
+                out.append(None)
+            else:
+                out.append(answer(np.array([[left]], dtype=np.int32)))
+        return out
+""",
+    "countdown_stream": """
+    def execute(self, requests):
+        for r in requests:  # one at a time
+            if value(r, "START").flatten()[0]:
+                self.left = int(value(r, "INPUT0").flatten()[0])
+            r.get_response_sender().send(answer(np.array([[self.left]], dtype=np.int32)))
+            self.left -= 1
+            if self.left > 0:
+                r.set_release_flags(pb.TRITONSERVER_REQUEST_RELEASE_RESCHEDULE)
+            else:
+                r.get_response_sender().send(flags=pb.TRITONSERVER_RESPONSE_COMPLETE_FINAL)
+""",
     "count": """
     def execute(self, requests):
         for r in requests:
@@ -73,7 +104,7 @@ PYTHON = {
             sender.send(flags=pb.TRITONSERVER_RESPONSE_COMPLETE_FINAL)
 """,
 }
-NATIVE = {"slow": 'backend: "identity" parameters { key: "execute_delay_ms" value { string_value: "300" } }'}
+NATIVE = {"countdown_stream": 'backend: "countdown"', "slow": 'backend: "identity" parameters { key: "execute_delay_ms" value { string_value: "300" } }'}
 
 
 def tensors(type_, dims, outputs=None):
@@ -81,8 +112,9 @@ def tensors(type_, dims, outputs=None):
             f'output [ {{ name: "OUTPUT0" data_type: {type_} dims: [ {outputs or dims} ] }} ]\n')
 
 
-def model(kind, config, files=None):
-    return {"kind": kind, "config": config, "files": files or {}}
+def model(kind, config, files=None, native=""):
+    """`native`: what only the native model's configuration says."""
+    return {"kind": kind, "config": config, "files": files or {}, "native": native}
 
 
 def controls(corrid):
@@ -174,7 +206,67 @@ WARMUP = {
     "bad_dims": warm_model(warm(1, "zero_data: true", dims="-1")),
     "no_batch": model("identity", tensors("TYPE_INT32", "3") + CPU + warm(0, "random_data: true")),
 }
-GROUPS = {"sequence": SEQUENCE, "cache": CACHE, "queue": QUEUE, "warmup": WARMUP}
+
+
+def placed(groups, kind="identity", more=""):
+    return model(kind, "max_batch_size: 4\n" + tensors("TYPE_INT32", "1") + (f"instance_group [ {groups} ]\n" if groups else "") + more)
+
+
+def taking(count, more="", kind="slow"):
+    limits = f'rate_limiter {{ resources [ {{ name: "R" count: {count} {more} }} ] }}'
+    return placed(f"{{ kind: KIND_CPU count: 1 {limits} }}", kind)
+
+
+INSTANCES = {
+    "silent": placed(""),
+    "two": placed("{ kind: KIND_CPU count: 2 }"),
+    "groups": placed('{ kind: KIND_CPU count: 1 }, { name: "named" kind: KIND_CPU count: 2 }'),
+    "of_model": placed("{ kind: KIND_MODEL count: 1 }"),
+    "auto": placed("{ kind: KIND_AUTO count: 2 }"),
+    "counted_0": placed("{ kind: KIND_CPU count: 0 }"),
+    "counted_below_0": placed("{ kind: KIND_CPU count: -1 }"),
+    "gpu": placed("{ kind: KIND_GPU count: 1 }"),
+    "cpu_with_gpus": placed("{ kind: KIND_CPU count: 1 gpus: [ 0 ] }"),
+    "with_passive": placed("{ kind: KIND_CPU count: 1 }, { kind: KIND_CPU count: 1 passive: true }"),
+    "only_passive": placed("{ kind: KIND_CPU count: 1 passive: true }"),
+    "policy": placed('{ kind: KIND_CPU count: 1 host_policy: "other" }'),
+    "unknown_policy": placed('{ kind: KIND_CPU count: 1 host_policy: "unknown" }'),
+    "takes_one": taking(1),
+    "takes_two": taking(2),
+    "takes_three": taking(3, kind="identity"),
+    "takes_global": taking(1, "global: true", "identity"),
+    "ordered": placed("{ kind: KIND_CPU count: 2 }", "slow", "dynamic_batching { preserve_ordering: true }\n"),
+}
+START = ('control_input [ { name: "START" control [ { kind: CONTROL_SEQUENCE_START int32_false_true: [ 0, 1 ] } ] } ]')
+COUNTDOWN = "max_batch_size: 4\n" + tensors("TYPE_INT32", "1") + CPU
+LEFT = ' state [ { input_name: "LEFT" output_name: "REST" data_type: TYPE_INT32 dims: [ 1 ] } ]'
+
+
+def countdown(kind, more=""):
+    return model(kind, COUNTDOWN + more + "sequence_batching { iterative_sequence: true " + START + "NATIVE }\n", native=LEFT)
+
+
+ITERATIVE = {
+    "countdown": countdown("countdown"),
+    "countdown_stream": countdown("countdown_stream", "model_transaction_policy { decoupled: true }\n"),
+}
+
+
+def batching(rules, batch=8, ragged=False):
+    io = TALLY.replace('dims: [ -1 ] }', 'dims: [ -1 ] allow_ragged_batch: true }', 1) if ragged else TALLY
+    return model("tally", f"max_batch_size: {batch}\n" + io + f"dynamic_batching {{ {rules} }}\n")
+
+
+SECOND = "max_queue_delay_microseconds: 1000000"
+BATCHES = {
+    "ragged": batching(f"preferred_batch_size: [ 4 ] {SECOND}", ragged=True),
+    "alike": batching(f"preferred_batch_size: [ 4 ] {SECOND}"),
+    "patient": batching(SECOND),
+    "small": batching("max_queue_delay_microseconds: 30000000", 2),
+    "preferred": batching("preferred_batch_size: [ 2, 3 ] max_queue_delay_microseconds: 30000000"),
+}
+GROUPS = {"sequence": SEQUENCE, "cache": CACHE, "queue": QUEUE, "warmup": WARMUP,
+          "instances": INSTANCES, "iterative": ITERATIVE, "batches": BATCHES}
 
 
 def write(models, folder, is_python):
@@ -183,7 +275,7 @@ def write(models, folder, is_python):
         version = Path(folder) / name / "1"
         version.mkdir(parents=True)
         kind = one["kind"]
-        config = one["config"]
+        config = one["config"].replace("NATIVE", "" if is_python else one["native"])
         if kind != "ensemble":
             config = ('backend: "python"' if is_python else NATIVE.get(kind, f'backend: "{kind}"')) + "\n" + config
             if is_python:

@@ -10,6 +10,10 @@ OPTIONS = {  # of the server, the same for the recorded one and for ours
     "queue": ["--model-control-mode=explicit", "--load-model=short", "--load-model=late", "--load-model=told",
               "--load-model=fixed", "--load-model=delayed", "--load-model=levels"],
     "warmup": ["--model-control-mode=explicit"],
+    "instances": ["--model-control-mode=explicit", "--rate-limit=execution_count", "--rate-limit-resource=R:2",
+                  "--host-policy=other,cpu-cores=0-0"],
+    "iterative": [],
+    "batches": [],
 }
 
 
@@ -45,9 +49,9 @@ def wait(ms):
     return {"wait_ms": ms}
 
 
-def together(name, *requests):
-    """Each begins its own time after the first; how they end is recorded, and in which order."""
-    return {"name": name, "together": list(requests)}
+def together(name, *requests, any_order=False):
+    """Each begins its own time after the first; how they end is recorded, and in which order unless `any_order`."""
+    return {"name": name, "together": list(requests), **({"any_order": True} if any_order else {})}
 
 
 def part(name, model, value, id_, start=None, end=None, **more):
@@ -97,7 +101,7 @@ def sequence():
     yield part("oldest_b", "oldest", 1, 22, True)
     yield together("oldest_third_waits",
                    part("c", "oldest", 1, 23, True, True),
-                   part("a_end", "oldest", 2, 21, end=True, after_ms=300))
+                   part("a_end", "oldest", 2, 21, end=True, after_ms=300), any_order=True)
     yield part("oldest_b_end", "oldest", 2, 22, end=True)
     yield part("short_a", "short", 1, 31, True)
     yield together("short_idle_gives_way", part("b", "short", 1, 32, True, True))
@@ -149,7 +153,7 @@ def queue():
     def at(name, model, after_ms=0, value=1, **more):
         return infer(name, model, [value], after_ms=after_ms, **more)
     yield together("short_full", *[at(f"r{i}", "short", 40 * i, i) for i in range(6)])
-    yield together("late_waits", at("runs", "late"), at("waits", "late", 60), at("waits_too", "late", 90))
+    yield together("late_waits", at("runs", "late"), at("waits", "late", 60), at("waits_too", "late", 90), any_order=True)
     yield together("told_override", at("runs", "told"), at("hasty", "told", 60, timeout=100000), at("patient", "told", 90))
     yield together("fixed_override", at("runs", "fixed"), at("hasty", "fixed", 60, timeout=100000))
     yield together("delayed_late", at("runs", "delayed"), at("late", "delayed", 40), at("later", "delayed", 580))
@@ -175,4 +179,47 @@ def warmup():
     yield request("index", "POST", "/v2/repository/index", {})
 
 
-GROUPS = {"sequence": sequence, "cache": cache, "queue": queue, "warmup": warmup}
+def instances():
+    for model in ("silent", "two", "groups", "of_model", "auto", "counted_0", "with_passive", "policy", "unknown_policy", "ordered"):
+        yield load(f"load_{model}", model)
+        yield request(f"config_{model}", "GET", f"/v2/models/{model}/config")
+        yield infer(f"infer_{model}", model, [4])
+    for model in ("counted_below_0", "gpu", "cpu_with_gpus", "only_passive", "takes_one", "takes_two", "takes_three", "takes_global"):
+        yield load(f"load_{model}", model)
+    yield together("one_resource", infer("first", "takes_two", [1]), infer("second", "takes_one", [2], after_ms=100),
+                   infer("third", "takes_two", [3], after_ms=150))
+    yield together("in_order", infer("first", "ordered", [1]), infer("second", "ordered", [2], after_ms=100))
+    yield request("index", "POST", "/v2/repository/index", {})
+
+
+def iterative():
+    for n in (1, 2, 5):
+        yield infer(f"runs_{n}", "countdown", [n])
+    yield infer("with_id", "countdown", [2], sequence_id=5)
+    yield infer("with_id_and_start", "countdown", [2], sequence_id=5, sequence_start=True)
+    yield infer("two_rows", "countdown", [2, 3], (2, 1))
+    yield together("beside_each_other", infer("three", "countdown", [3]), infer("four", "countdown", [4], after_ms=5))
+    yield stats("stats", "countdown")
+    for n in (1, 3):
+        yield request(f"stream_{n}", "POST", "/v2/models/countdown_stream/generate_stream", {"INPUT0": n})
+
+
+def batches():
+    def row(name, model, count, after_ms=0, rows=1):
+        return infer(name, model, [7] * count * rows, (rows, count), after_ms)
+    yield together("ragged_four", *[row(f"r{i}", "ragged", n, 50 * i) for i, n in enumerate((3, 1, 5, 2))], any_order=True)
+    yield stats("ragged_stats", "ragged")
+    yield together("alike_four", *[row(f"r{i}", "alike", n, 50 * i) for i, n in enumerate((3, 3, 2, 2))], any_order=True)
+    yield stats("alike_stats", "alike")
+    yield together("patient_two", row("r0", "patient", 1), row("r1", "patient", 1, 300), any_order=True)
+    yield stats("patient_stats", "patient")
+    yield together("small_full", row("r0", "small", 1), row("r1", "small", 1, 100), any_order=True)
+    yield together("small_whole", row("r0", "small", 1, rows=2), any_order=True)
+    yield stats("small_stats", "small")
+    yield together("preferred_two", row("r0", "preferred", 1), row("r1", "preferred", 1, 100), any_order=True)
+    yield together("preferred_three", row("r0", "preferred", 1), row("r1", "preferred", 1, 100, rows=2), any_order=True)
+    yield stats("preferred_stats", "preferred")
+
+
+GROUPS = {"sequence": sequence, "cache": cache, "queue": queue, "warmup": warmup,
+          "instances": instances, "iterative": iterative, "batches": batches}
