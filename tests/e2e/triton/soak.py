@@ -95,7 +95,7 @@ class Question:
 
 async def read_response(reader):
     head = await reader.readuntil(b"\r\n\r\n")
-    length = int(re.search(rb"content-length: (\d+)", head, re.I)[1])
+    length = int(re.search(rb"\r\ncontent-length: (\d+)", head, re.I)[1])
     body = await reader.readexactly(length)
     mark = re.search(rb"inference-header-content-length: (\d+)", head, re.I)
     return int(head.split()[1]), body, int(mark[1]) if mark else len(body)
