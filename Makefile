@@ -10,6 +10,8 @@
 #   make conformance-onnx  the onnx package's backend tests, one line a group (ARGS='--match Conv' and the like)
 #   make format    formats the sources                        make docs    the generated reference pages
 #   make cuda      the program with its CUDA plugin beside it (needs nvcc; the tests need no GPU)
+#   make cuda-test cuda-bench  agreement with the CPU, and speed, on a machine with a GPU
+#   make dist      a folder and a tarball that run on any x86-64 Linux, with the CUDA plugin if `make cuda` made one
 #   make wheel     a later milestone                          make clean   removes build products, keeps models
 #   make install   into PREFIX (/usr/local)
 
@@ -19,10 +21,10 @@ PREFIX ?= /usr/local
 FUZZ_SECONDS ?= 60
 export FUZZ_SECONDS
 .DEFAULT_GOAL := help
-.PHONY: help demo test build bench conformance-onnx format check wheel cuda asan tsan fuzz docs clean install lint
+.PHONY: help demo test build bench conformance-onnx format check wheel cuda cuda-test cuda-bench dist asan tsan fuzz docs clean install lint
 
 help:
-	@sed -n '2,16s/^# \{0,1\}//p' Makefile
+	@sed -n '2,18s/^# \{0,1\}//p' Makefile
 
 demo:
 	@scripts/bootstrap
@@ -91,6 +93,18 @@ cuda:
 	@scripts/bootstrap
 	@scripts/build cuda nereid
 	@echo 'Next: build/bin/nereid doctor, then build/bin/nereid run $(MODEL) --device cuda -p "..."'
+
+# On the machine with the GPU: MODEL there is a path.
+cuda-test: cuda dist
+	@build/dist/nereid-*/cuda-test.sh $(MODEL)
+
+cuda-bench: cuda dist
+	@build/dist/nereid-*/cuda-bench.sh $(CONFIGS)
+
+dist:
+	@scripts/bootstrap
+	@[ -e build/bin/libnereid_cuda.so ] || scripts/build release nereid
+	@scripts/dist
 
 wheel:
 	@echo 'The Python package comes with a later milestone; there is nothing to build yet.' >&2; exit 2

@@ -3,8 +3,10 @@
 // them, so the worst that is said here is "missing".
 #include <array>
 
+#include "base/progress.h"
 #include "cli/doctor_parse.h"
 #include "cli/doctor_probes.h"
+#include "runtime/device/device_accelerator.h"
 
 namespace nereid::cli {
 namespace {
@@ -147,6 +149,19 @@ void examine_companions(const DoctorSystem& system, Findings& findings) {
                            "sudo apt install nvidia-container-toolkit"));
 }
 
+// Whether `--device cuda` would work: the plugin is loaded and the first GPU opened, which runs an empty kernel.
+void examine_plugin(const DoctorSystem& system, Findings& findings) {
+  if (!system.is_real()) return;
+  Result<std::shared_ptr<runtime::Accelerator>> opened = runtime::open_accelerator("cuda");
+  if (!opened.is_ok()) {
+    findings.push_back(gpu("--device cuda", opened.status().message(), Health::kMissing));
+    return;
+  }
+  const Result<int64_t> free = (*opened)->free_bytes();
+  findings.push_back(gpu("--device cuda", fmt::format("works: {}, {} free", (*opened)->name(),
+                                                      free.is_ok() ? format_bytes(*free) : "unknown memory")));
+}
+
 }  // namespace
 
 void examine_gpu(const DoctorSystem& system, Findings& findings) {
@@ -162,6 +177,7 @@ void examine_gpu(const DoctorSystem& system, Findings& findings) {
       gpu("NVIDIA GPU", fmt::format("{} card{} on the PCI bus{}", cards.gpus, cards.gpus == 1 ? "" : "s",
                                     cards.switches ? fmt::format(", {} NVSwitch", cards.switches) : "")));
   examine_driver(system, cards, module, findings);
+  examine_plugin(system, findings);
   examine_fabric_manager(system, cards, module, findings);
   examine_toolkit(system, findings);
   examine_companions(system, findings);

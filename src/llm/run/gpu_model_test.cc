@@ -34,7 +34,7 @@ constexpr const char* kConfigs[] = {
         "num_hidden_layers":6,"num_attention_heads":4,"num_key_value_heads":1,"head_dim":64,"vocab_size":1000,
         "rms_norm_eps":1e-6,"max_position_embeddings":2048,"sliding_window":48,"query_pre_attn_scalar":64,
         "rope_local_base_freq":10000.0,"rope_theta":1000000.0,"hidden_activation":"gelu_pytorch_tanh",
-        "torch_dtype":"bfloat16"})"};
+        "torch_dtype":"float16"})"};
 
 std::vector<float> logits_of(LanguageModel& m, std::span<const int32_t> tokens, std::span<const int32_t> positions,
                              std::span<const int32_t> sequences) {
@@ -128,8 +128,10 @@ TEST(GpuModel, agrees_with_the_exact_cpu_on_random_models_of_all_architectures) 
     const Status written =
         compile::write_random_checkpoint({.config_path = dir / "config.json", .folder = dir / "m", .seed = 7}, pool);
     ASSERT_TRUE(written.is_ok()) << written.message();
-    // bf16 has 8 bits where f16 has 11.
-    expect_agreement(dir / "m", std::string_view(config).find("bfloat16") != std::string_view::npos ? 0.03 : 0.006);
+    // bf16 has 8 bits where f16 has 11; gemma3 has twice the layers, and norms that double what they get.
+    const std::string_view c = config;
+    const bool is_bf16 = c.find("bfloat16") != c.npos, is_gemma = c.find("Gemma3") != c.npos;
+    expect_agreement(dir / "m", is_bf16 ? 0.03 : is_gemma ? 0.015 : 0.006);
     if (IsSkipped()) return;
   }
 }
