@@ -162,8 +162,7 @@ __global__ void __launch_bounds__(32 * kSlices, 2) linear_narrow_kernel(const __
 #pragma unroll
   for (int n = 0; n < kGroups; ++n) {
     const int64_t token = first_token + 8 * n + lane / 4;
-    // Columns of tokens that there are not repeat the last one's; nobody stores them.
-    x[n] = static_cast<const T*>(p.x) + (token < p.tokens ? token : p.tokens - 1) * p.x_stride;
+    x[n] = token < p.tokens ? static_cast<const T*>(p.x) + token * p.x_stride : nullptr;
   }
   float sum[kMatrices][kGroups][4] = {};
   for (int base = first; base < end; base += kDepth) {
@@ -171,11 +170,18 @@ __global__ void __launch_bounds__(32 * kSlices, 2) linear_narrow_kernel(const __
     for (int d = 0; d < kDepth; ++d) {
       const int step = base + d;
       if (step >= end) break;
-      const bool is_whole = step * kStep + kStep <= cols;
-      accumulate<T, Loader, kGroups, kMatrices>(loaders, buffers[d], sum, [&](int n, int i) {
-        const int col = step * kStep + Loader::x_column(i, lane);
-        return is_whole || col < cols ? *reinterpret_cast<const uint4*>(x[n] + col) : make_uint4(0, 0, 0, 0);
-      });
+      // All of x's loads first: the instructions' order is fixed, and each would wait for its own.
+      uint4 part[kGroups][4];
+#pragma unroll
+      for (int n = 0; n < kGroups; ++n) {
+#pragma unroll
+        for (int i = 0; i < 4; ++i) {
+          const int col = step * kStep + Loader::x_column(i, lane);
+          part[n][i] =
+              x[n] != nullptr && col < cols ? *reinterpret_cast<const uint4*>(x[n] + col) : make_uint4(0, 0, 0, 0);
+        }
+      }
+      accumulate<T, Loader, kGroups, kMatrices>(loaders, buffers[d], sum, [&](int n, int i) { return part[n][i]; });
 #pragma unroll
       for (int m = 0; m < kMatrices; ++m) {
         if (step + kDepth < end) loaders[m].load(step + kDepth, buffers[d][m]);

@@ -24,12 +24,15 @@ struct ManyJob {
 template <int kColumns>
 constexpr int kStageBytes = 2 * kInner*(kTokens + kColumns);
 
+constexpr int kChunk = 32, kChunkRow = kChunk + 8;  // columns of sums that go through shared memory at a time
+constexpr int kChunkBytes = 64 * kChunkRow * 4;     // a warpgroup
+
+// Outputs row, row + 1 of a token.
 template <typename T>
 __device__ __forceinline__ void finish_pair(const LinearParams& p, int64_t token, int64_t row, float2 sum, float2 up) {
-  const bool is_gated = p.weight_up.data != nullptr;
+  const bool is_gated = p.weight_up.data != nullptr, both = row + 1 < p.weight.rows;
   float v[2] = {sum.x, sum.y};
   const float u[2] = {up.x, up.y};
-  const bool both = row + 1 < p.weight.rows;
 #pragma unroll
   for (int i = 0; i < 2; ++i) {
     if (i == 1 && !both) break;
@@ -47,6 +50,10 @@ __device__ __forceinline__ void finish_pair(const LinearParams& p, int64_t token
   } else {
     static_cast<T*>(p.y)[at] = from_float<T>(v[0]);
   }
+}
+
+__device__ __forceinline__ void group_barrier(int group) {
+  asm volatile("bar.sync %0, 128;" ::"r"(group + 1) : "memory");
 }
 
 template <typename T, int kColumns>
@@ -108,19 +115,40 @@ __global__ void __launch_bounds__(kThreads, 1) linear_many_kernel(const __grid_c
       if (threadIdx.x % 128 == 0) barrier_arrive(&empty[stage]);
       if (++stage == kStages) stage = 0, phase ^= 1;
     }
-    const int64_t first_token = tile % job.token_tiles * kTokens + 64 * group + 16 * warp + lane / 4;
-    const int64_t first_row = static_cast<int64_t>(tile / job.token_tiles) * outputs + 2 * (lane % 4);
+    // Sums go through shared memory, so that what becomes of them is one loop: unrolled over 128 registers it was 400
+    // KB of instructions, and fetching those took twice as long as the product.
+    float* chunk = reinterpret_cast<float*>(stages + kStages * kStageBytes<kColumns> + group * kChunkBytes);
+    const int64_t first_token = static_cast<int64_t>(tile % job.token_tiles) * kTokens + 64 * group;
+    const int64_t first_row = static_cast<int64_t>(tile / job.token_tiles) * outputs;
+    const int pairs = is_gated ? kChunk / 4 : kChunk / 2;  // of a token in a chunk
+#pragma unroll 1
+    for (int c = 0; c < kColumns / kChunk; ++c) {
+      float* mine = chunk + (16 * warp + lane / 4) * kChunkRow + 2 * (lane % 4);
 #pragma unroll
-    for (int j = 0; j < kColumns / 8; ++j) {
-      const int64_t row = first_row + 8 * j;
-      if (8 * j >= outputs || row >= p.weight.rows) continue;
+      for (int k = 0; k < kColumns / kChunk; ++k) {
+        if (k != c) continue;
 #pragma unroll
-      for (int half = 0; half < 2; ++half) {
-        const int64_t token = first_token + 8 * half;
-        if (token >= p.tokens) continue;
-        const int up = 4 * ((j + kColumns / 16) % (kColumns / 8)) + 2 * half, at = 4 * j + 2 * half;
-        finish_pair<T>(p, token, row, make_float2(sum[at], sum[at + 1]), make_float2(sum[up], sum[up + 1]));
+        for (int j = 0; j < kChunk / 8; ++j) {
+          const int plain = 4 * (kChunk / 8 * k + j);
+          const int halves = 4 * (kChunk / 16 * k + j % (kChunk / 16) + (j < kChunk / 16 ? 0 : kColumns / 16));
+#pragma unroll
+          for (int half = 0; half < 2; ++half) {
+            const float2 pair = is_gated ? make_float2(sum[halves + 2 * half], sum[halves + 2 * half + 1])
+                                         : make_float2(sum[plain + 2 * half], sum[plain + 2 * half + 1]);
+            *reinterpret_cast<float2*>(mine + 8 * half * kChunkRow + 8 * j) = pair;
+          }
+        }
       }
+      group_barrier(group);
+#pragma unroll 1
+      for (int e = static_cast<int>(threadIdx.x) % 128; e < 64 * pairs; e += 128) {
+        const int r = e / pairs, pair = e % pairs;
+        const int64_t token = first_token + r, row = first_row + 2 * (pairs * c + pair);
+        if (token >= p.tokens || row >= p.weight.rows) continue;
+        const float2* from = reinterpret_cast<const float2*>(chunk + r * kChunkRow) + pair;
+        finish_pair<T>(p, token, row, from[0], is_gated ? from[kChunk / 4] : make_float2(0, 0));
+      }
+      group_barrier(group);
     }
   }
 #endif
@@ -172,7 +200,7 @@ void launch_many(const LinearParams& p, const Queue& queue) {
   launch(linear_many_kernel<T, kColumns>, job,
          {.grid = dim3(static_cast<unsigned>(blocks)),
           .threads = kThreads,
-          .shared_bytes = kStages * kStageBytes<kColumns> + 1024},
+          .shared_bytes = kStages * kStageBytes<kColumns> + 2 * kChunkBytes + 1024},
          queue);
 }
 

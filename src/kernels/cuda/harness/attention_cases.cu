@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // attention m= context= heads= kv= dim= [cache=f16|f8] [x=f16] [window=] [softcap] [splits=] [page=64]: decode.
 // The tokens are sequences of their own at positions context - 1, context - 8, ...; pages are scattered.
+// prefill m= context= ...: the last m positions before each of `blocks` contexts, tokens of a block one sequence.
 #include <cmath>
 
 #include "kernels/cuda/attention.h"
@@ -13,7 +14,9 @@ struct AttentionData {
   AttentionParams params;
   Array q, y, positions, sequence, page_table, workspace;
   std::vector<Array> k, v;
-  std::vector<int32_t> positions_host, pages_host;
+  std::vector<int32_t> positions_host, pages_host, sequence_host;
+  Array query_begin;
+  int64_t blocks = 0, max_queries = 0;
 };
 
 double attention_error(const AttentionData& d) {
@@ -22,11 +25,12 @@ double attention_error(const AttentionData& d) {
   Distance distance;
   for (const double one : y) distance.add(one == one ? 0 : one, 0);
   const int group = p.heads / p.kv_heads;
-  for (int64_t t = 0; t < p.tokens; t += std::max<int64_t>(1, p.tokens / 6)) {
+  for (int64_t t = 0; t < p.tokens; t += std::max<int64_t>(1, p.tokens / 9)) {
     const int position = d.positions_host[static_cast<size_t>(t)];
     for (int head = 0; head < p.heads; head += std::max(1, p.heads / 7)) {
       const auto at = [&](int pos, int dim) {
-        const int32_t page = d.pages_host[static_cast<size_t>(t * p.pages_per_sequence + pos / p.page_tokens)];
+        const int32_t page = d.pages_host[static_cast<size_t>(
+            d.sequence_host[static_cast<size_t>(t)] * p.pages_per_sequence + pos / p.page_tokens)];
         return static_cast<size_t>(
             ((static_cast<int64_t>(page) * p.kv_heads + head / group) * p.page_tokens + pos % p.page_tokens) *
                 p.head_dim +
@@ -78,12 +82,15 @@ Case attention_case(const CaseLine& line) {
   const int64_t context = line.number("context", 512), width = static_cast<int64_t>(p.heads) * p.head_dim;
   p.max_positions = context;
   p.pages_per_sequence = (context + p.page_tokens - 1) / p.page_tokens;
-  const int64_t pages = p.tokens * p.pages_per_sequence;
+  const bool is_prefill = line.kernel == "prefill";
+  const int64_t queries = p.tokens, blocks = line.number("blocks", 1);
+  if (is_prefill) p.tokens = queries * blocks;
+  const int64_t pages = (is_prefill ? blocks : p.tokens) * p.pages_per_sequence;
   double positions = 0;
-  std::vector<int32_t> sequence;
   for (int64_t t = 0; t < p.tokens; ++t) {
-    d->positions_host.push_back(static_cast<int32_t>(std::max<int64_t>(0, context - 1 - 7 * (t % 16))));
-    sequence.push_back(static_cast<int32_t>(t));
+    d->positions_host.push_back(static_cast<int32_t>(is_prefill ? context - queries + t % queries
+                                                                : std::max<int64_t>(0, context - 1 - 7 * (t % 16))));
+    d->sequence_host.push_back(static_cast<int32_t>(is_prefill ? t / queries : t));
     const int64_t seen = d->positions_host.back() + 1;
     positions += static_cast<double>(p.window > 0 ? std::min(seen, p.window) : seen);
   }
@@ -102,7 +109,7 @@ Case attention_case(const CaseLine& line) {
   d->y = Array(p.element, p.tokens * width);
   d->y.fill(0xff);
   d->positions = Array::of(d->positions_host);
-  d->sequence = Array::of(sequence);
+  d->sequence = Array::of(d->sequence_host);
   d->page_table = Array::of(d->pages_host);
   d->workspace = Array(Element::kF8E4M3, attention_workspace_bytes(p.tokens, p.heads, p.head_dim, p.max_positions));
   d->workspace.fill(0);
@@ -111,11 +118,23 @@ Case attention_case(const CaseLine& line) {
   p.page_table = d->page_table.as<int32_t>(), p.workspace = d->workspace.data();
   c.bytes = 2 * positions * p.kv_heads * p.head_dim * static_cast<double>(element_bytes(p.cache));
   c.flops = 4 * positions * static_cast<double>(width);
+  if (is_prefill) {
+    std::vector<int32_t> begins;
+    for (int64_t b = 0; b <= blocks; ++b) begins.push_back(static_cast<int32_t>(b * queries));
+    d->query_begin = Array::of(begins);
+    d->blocks = blocks, d->max_queries = queries;
+    c.bytes = static_cast<double>(2 * elements * element_bytes(p.cache) + 2 * d->q.bytes());
+  }
   c.run = [d](int set, const Queue& queue) {
     AttentionParams one = d->params;
     one.k_cache = d->k[static_cast<size_t>(set)].data();
     one.v_cache = d->v[static_cast<size_t>(set)].data();
-    attention_decode(one, queue);
+    if (d->blocks == 0) return attention_decode(one, queue);
+    attention_prefill({.common = one,
+                       .query_begin = d->query_begin.as<int32_t>(),
+                       .blocks = d->blocks,
+                       .max_queries = d->max_queries},
+                      queue);
   };
   c.error = [d] { return attention_error(*d); };
   c.limit = tolerance(p.element, Element::kF32);

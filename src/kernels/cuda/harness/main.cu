@@ -21,11 +21,11 @@ struct Row {
 };
 constexpr Row kTable[] = {
     {"linear", linear_case},       {"linear_equal", linear_equal_case},
-    {"attention", attention_case}, {"norm", norm_case},
-    {"rope", rope_case},           {"gated", gated_case},
-    {"embedding", embedding_case}, {"argmax", argmax_case},
-    {"top_k", top_k_case},         {"copy", copy_case},
-    {"read", copy_case},
+    {"attention", attention_case}, {"prefill", attention_case},
+    {"norm", norm_case},           {"rope", rope_case},
+    {"gated", gated_case},         {"embedding", embedding_case},
+    {"argmax", argmax_case},       {"top_k", top_k_case},
+    {"copy", copy_case},           {"read", copy_case},
 };
 
 // Microseconds a launch.
