@@ -2,14 +2,17 @@
 // nereid serve: language models behind an HTTP server, until a signal comes.
 #include <ctime>
 
+#include "base/clock.h"
 #include "base/interrupt.h"
 #include "base/log.h"
 #include "base/program_pages.h"
+#include "base/release_free_memory.h"
 #include "cli/adapter_option.h"
 #include "cli/command.h"
 #include "cli/model_path.h"
 #include "cli/options.h"
 #include "cli/packing_bar.h"
+#include "cli/rest_watch.h"
 #include "cli/serve_repository.h"
 #include "cli/version.h"
 #include "server/host/host.h"
@@ -225,10 +228,16 @@ void print_welcome(const ServeArguments& a, const server::Host& host) {
   std::fflush(stdout);
 }
 
-void wait_for_signal() {
+void wait_for_signal(const std::function<void()>& give_back_memory) {
   // A signal ends the sleep at once when it meets this thread, as it does: the others block them all.
   const timespec nap = {.tv_sec = 0, .tv_nsec = 250'000'000};
-  while (!interrupted()) ::nanosleep(&nap, nullptr);
+  RestWatch watch;
+  while (!interrupted()) {
+    ::nanosleep(&nap, nullptr);
+    if (!watch.has_come_to_rest(now_ns(), process_cpu_ns())) continue;
+    give_back_memory();
+    release_free_memory();
+  }
 }
 
 }  // namespace
@@ -259,7 +268,10 @@ int serve_command(Arguments args) {
   release_program_pages();  // what only loading needed
   host.set_ready();
   print_welcome(a, host);
-  wait_for_signal();
+  wait_for_signal([&] {
+    host.give_back_memory();
+    if (*repository != nullptr) (*repository)->give_back_memory();
+  });
 
   const int64_t running = host.stats().requests_running;
   log_info("stopping{}", running == 0 ? std::string()

@@ -5,6 +5,7 @@
 
 #include "base/log.h"
 #include "cli/model_path.h"
+#include "cli/rest_watch.h"
 #include "cli/version.h"
 
 namespace nereid::cli {
@@ -107,6 +108,7 @@ Result<std::unique_ptr<ServedRepository>> ServedRepository::open(const Repositor
           "--response-cache-byte-size and --cache-config say the same in two ways; give one of them");
     scheduling.cache_config = {fmt::format("local,size={}", a.cache_bytes)};
   }
+  keep_freed_memory();
   auto served = std::make_unique<ServedRepository>();
   served->arguments_ = a;
   NEREID_TRY(served->models_,
@@ -162,6 +164,10 @@ void ServedRepository::print() const {
   if (grpc_port_ != 0)
     fmt::print("gRPC at {}:{}\n", arguments_.grpc_address.empty() ? address_ : arguments_.grpc_address, grpc_port_);
   if (metrics_ != nullptr) fmt::print("metrics at {}/metrics\n", metrics_->url());
+}
+
+void ServedRepository::give_back_memory() {
+  models_->give_back_memory();
 }
 
 void ServedRepository::stop(int64_t timeout_ms) {

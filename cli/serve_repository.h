@@ -43,6 +43,8 @@ class ServedRepository {
   Status start();
   // A table of models, versions and states.
   void print() const;
+  // What is kept for the next requests.
+  void give_back_memory();
   void stop(int64_t timeout_ms);
 
  private:

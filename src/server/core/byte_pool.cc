@@ -41,6 +41,13 @@ std::shared_ptr<const std::string> BytePool::share(std::string&& bytes) {
           }};
 }
 
+void BytePool::clear() {
+  std::vector<std::string> going;  // freed without the lock
+  const std::lock_guard lock(mutex_);
+  going.swap(kept_);
+  kept_bytes_ = 0;
+}
+
 size_t BytePool::kept_bytes() const {
   const std::lock_guard lock(mutex_);
   return kept_bytes_;

@@ -36,7 +36,8 @@ uint64_t random_number() {
 class ProcessHost final : public Host {
  public:
   explicit ProcessHost(HostOptions options) : options_(std::move(options)) {
-    if (options_.more_models != nullptr) offered_ = joined_texts(models_, options_.more_models);
+    if (options_.more_models != nullptr)
+      offered_ = joined_texts(models_, metered_texts(options_.more_models, registry_));
   }
   ~ProcessHost() override {
     phase_ = Phase::kStopping;
@@ -113,6 +114,7 @@ class ProcessHost final : public Host {
 
   const std::string& url() const override { return server_->url(); }
   net::ServerStats stats() const override { return server_->stats(); }
+  void give_back_memory() override { server_->give_back_memory(); }
   std::vector<std::string> model_names() const override {
     std::vector<std::string> names;
     for (const auto& model : offered_->list()) names.push_back(model->card().name);

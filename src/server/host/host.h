@@ -60,6 +60,8 @@ class Host {
   virtual const std::string& url() const = 0;
   virtual std::vector<std::string> model_names() const = 0;
   virtual net::ServerStats stats() const = 0;
+  // What is kept for the next requests.
+  virtual void give_back_memory() = 0;
 
   // Takes no more requests, lets those that run end, at most so long as the settings say, then ends them. False: some
   // had to be ended.

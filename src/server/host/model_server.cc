@@ -154,9 +154,11 @@ class RepositoryServer final : public ModelServer {
                                          .tls = options_.protocols.grpc_tls,
                                          .channel_arguments = options_.protocols.grpc_arguments,
                                          .compression_level = options_.protocols.grpc_compression,
-                                         .config_message = config_message}));
+                                         .config_message = config_message,
+                                         .pool = pool_}));
     return grpc_->port();
   }
+  void give_back_memory() override { pool_->clear(); }
   void stop(int64_t timeout_ms) override {
     if (grpc_ != nullptr) grpc_->stop(timeout_ms);
     repository_->stop();
@@ -186,6 +188,7 @@ class RepositoryServer final : public ModelServer {
   std::shared_ptr<Repository> repository_;
   std::shared_ptr<Tracer> tracer_;
   std::shared_ptr<ModelMetrics> metrics_;
+  const std::shared_ptr<BytePool> pool_ = std::make_shared<BytePool>();  // of gRPC's inputs
   std::unique_ptr<kserve::GrpcServer> grpc_;  // goes before the models
   std::mutex mutex_;
   std::condition_variable changed_;

@@ -58,6 +58,8 @@ class ModelServer {
   // Its language models, for protocols of texts.
   virtual std::shared_ptr<TextModels> text_models() = 0;
   virtual std::string metrics_text() const = 0;
+  // What is kept for the next requests over gRPC.
+  virtual void give_back_memory() = 0;
   // Of the port for metrics: /metrics, and a page that shows models and what they do.
   virtual std::vector<net::Endpoint> metrics_endpoints() = 0;
   virtual std::vector<IndexRow> index() = 0;

@@ -13,12 +13,12 @@ namespace {
 constexpr uint8_t kData = 0, kHeaders = 1, kReset = 3, kSettings = 4, kPing = 6, kGoAway = 7, kWindow = 8,
                   kContinuation = 9;
 constexpr uint8_t kEndStream = 0x1, kAck = 0x1, kEndHeaders = 0x4, kPadded = 0x8, kPriority = 0x20;
-constexpr uint16_t kHeaderTableSize = 1, kInitialWindow = 4;
+constexpr uint16_t kHeaderTableSize = 1, kInitialWindow = 4, kMaxFrame = 5;
 constexpr size_t kFrameHead = 9;
-constexpr size_t kMostPayload = 16'384;  // what every peer takes
+constexpr size_t kLeastPayload = 16'384, kMostPayload = size_t{1} << 20;  // what every peer takes, and what we do
+constexpr size_t kMostOut = 32'768;  // sent in a frame: a part of the window that a stream begins with
 constexpr uint32_t kWidest = 0x7fff'ffff;
 constexpr int64_t kGiveBack = int64_t{1} << 29;
-constexpr size_t kMostIn = size_t{1} << 20;  // of one frame: we say 16 KiB
 
 void append_number(std::string* out, uint64_t value, int bytes) {
   for (int i = bytes - 1; i >= 0; --i) out->push_back(static_cast<char>(value >> (8 * i)));
@@ -85,22 +85,33 @@ GrpcCaller::GrpcCaller(std::string_view authority, std::string_view path, std::s
   append_number(&settings, 0, 4);
   append_number(&settings, kInitialWindow, 2);
   append_number(&settings, kWidest, 4);
+  append_number(&settings, kMaxFrame, 2);
+  append_number(&settings, kMostPayload, 4);
   append_frame(&control_, kSettings, 0, 0, settings);
   std::string window;
   append_number(&window, kWidest - 65'535, 4);
   append_frame(&control_, kWindow, 0, 0, window);
   message_prefix_.push_back('\0');
   append_number(&message_prefix_, message_->size(), 4);
-  const size_t whole = message_prefix_.size() + message_->size();
-  for (size_t at = 0; at < whole; at += kMostPayload) {
-    const size_t payload = std::min(kMostPayload, whole - at);
-    append_frame_head(&heads_, payload, kData, at + payload == whole ? kEndStream : 0, 0);
-    data_bytes_ += kFrameHead + payload;
-  }
+  make_heads(kLeastPayload);
   data_sent_ = data_allowed_ = data_bytes_;
 }
 
+// Frames of so many bytes of the message.
+void GrpcCaller::make_heads(size_t payload_bytes) {
+  payload_bytes_ = payload_bytes;
+  heads_.clear();
+  data_bytes_ = 0;
+  const size_t whole = message_prefix_.size() + message_->size();
+  for (size_t at = 0; at < whole; at += payload_bytes_) {
+    const size_t payload = std::min(payload_bytes_, whole - at);
+    append_frame_head(&heads_, payload, kData, at + payload == whole ? kEndStream : 0, 0);
+    data_bytes_ += kFrameHead + payload;
+  }
+}
+
 void GrpcCaller::begin() {
+  if (peer_payload_ != payload_bytes_) make_heads(peer_payload_);
   stream_ += is_first_ ? 1 : 2;
   append_frame(&control_, kHeaders, kEndHeaders, stream_, request_headers(authority_, path_, is_first_));
   is_first_ = false;
@@ -120,7 +131,7 @@ void GrpcCaller::begin() {
 // Whole frames, as far as both windows reach.
 void GrpcCaller::allow() {
   while (data_allowed_ < data_bytes_) {
-    const auto payload = static_cast<int64_t>(std::min(kMostPayload, data_bytes_ - data_allowed_ - kFrameHead));
+    const auto payload = static_cast<int64_t>(std::min(payload_bytes_, data_bytes_ - data_allowed_ - kFrameHead));
     if (payload > connection_window_ || payload > stream_window_) return;
     connection_window_ -= payload;
     stream_window_ -= payload;
@@ -129,7 +140,7 @@ void GrpcCaller::allow() {
 }
 
 bool GrpcCaller::is_between_frames() const {
-  return data_sent_ == data_bytes_ || data_sent_ % (kFrameHead + kMostPayload) == 0;
+  return data_sent_ == data_bytes_ || data_sent_ % (kFrameHead + payload_bytes_) == 0;
 }
 
 size_t GrpcCaller::pieces(std::span<std::string_view> most) const {
@@ -141,9 +152,9 @@ size_t GrpcCaller::pieces(std::span<std::string_view> most) const {
   if (has_control && is_between_frames()) add(std::string_view(control_).substr(control_sent_));
   // Up to three pieces a frame; other frames wait for the end of the one that has begun.
   for (size_t at = data_sent_; at < data_allowed_ && count + 3 <= most.size();) {
-    const size_t frame = at / (kFrameHead + kMostPayload);
-    const size_t begin = frame * (kFrameHead + kMostPayload);
-    const size_t end = std::min(data_bytes_, begin + kFrameHead + kMostPayload);
+    const size_t frame = at / (kFrameHead + payload_bytes_);
+    const size_t begin = frame * (kFrameHead + payload_bytes_);
+    const size_t end = std::min(data_bytes_, begin + kFrameHead + payload_bytes_);
     size_t skip = at - begin;  // of the frame, sent already
     const auto part = [&](std::string_view bytes) {
       const size_t n = std::min(skip, bytes.size());
@@ -151,7 +162,7 @@ size_t GrpcCaller::pieces(std::span<std::string_view> most) const {
       add(bytes.substr(n));
     };
     part(std::string_view(heads_).substr(frame * kFrameHead, kFrameHead));
-    size_t payload = end - begin - kFrameHead, from = frame * kMostPayload;
+    size_t payload = end - begin - kFrameHead, from = frame * payload_bytes_;
     if (frame == 0) part(message_prefix_), payload -= message_prefix_.size();
     if (frame > 0) from -= message_prefix_.size();
     part(std::string_view(*message_).substr(from, payload));
@@ -197,7 +208,7 @@ void GrpcCaller::feed(std::string_view bytes) {
                       .flags = static_cast<uint8_t>(in_[4]),
                       .stream = number_at(in_, 5, 4) & kWidest,
                       .payload = {}};
-    if (length > kMostIn) return fail("the server sends a frame that is longer than any that it may", true);
+    if (length > kMostPayload) return fail("the server sends a frame that is longer than any that it may", true);
     if (frame.type == kData && length > 0) {
       data_frame_ = frame;
       data_left_ = length;
@@ -270,9 +281,9 @@ void GrpcCaller::take(const Frame& frame) {
 void GrpcCaller::take_settings(const Frame& frame) {
   if ((frame.flags & kAck) != 0) return;
   for (size_t at = 0; at + 6 <= frame.payload.size(); at += 6) {
-    if (number_at(frame.payload, at, 2) != kInitialWindow) continue;
-    const int64_t window = number_at(frame.payload, at + 2, 4) & kWidest;
-    stream_window_ += window - std::exchange(initial_window_, window);
+    const uint32_t setting = number_at(frame.payload, at, 2), value = number_at(frame.payload, at + 2, 4) & kWidest;
+    if (setting == kMaxFrame) peer_payload_ = std::clamp<size_t>(value, kLeastPayload, kMostOut);
+    if (setting == kInitialWindow) stream_window_ += value - std::exchange(initial_window_, value);
   }
   append_frame(&control_, kSettings, kAck, 0, "");
   allow();

@@ -43,6 +43,7 @@ class GrpcCaller {
   void take_data_piece(std::string_view bytes);
   void take_settings(const Frame& frame);
   void take_headers(const Frame& frame);
+  void make_heads(size_t payload_bytes);
   void allow();
   bool is_between_frames() const;
   void fail(std::string why, bool breaks);
@@ -54,6 +55,7 @@ class GrpcCaller {
   // The message's frames: heads, whose stream is written into them for each call, and the prefix behind the first.
   std::string heads_;
   std::string message_prefix_;
+  size_t payload_bytes_ = 0, peer_payload_ = 16'384;          // of a frame: in heads_, and what the server takes
   size_t data_bytes_ = 0, data_sent_ = 0, data_allowed_ = 0;  // of all frames, heads and all
   std::string in_;                                            // of a frame that is not whole
   Frame data_frame_;                                          // whose payload comes: it is counted, not kept

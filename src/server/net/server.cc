@@ -72,6 +72,7 @@ class HttpServer final : public Server {
   const std::string& url() const override { return url_; }
   int port() const override { return port_; }
   ServerStats stats() const override;
+  void give_back_memory() override { pool_->clear(); }
   bool drain() override;
   bool is_draining() const override { return is_draining_.load(); }
 

@@ -49,6 +49,8 @@ class Server {
   virtual const std::string& url() const = 0;  // "http://127.0.0.1:8000"
   virtual int port() const = 0;
   virtual ServerStats stats() const = 0;
+  // What is kept for the next requests. Any thread.
+  virtual void give_back_memory() = 0;
 
   // Accepts nothing more, refuses requests that come on open connections (those that run on the loop aside), waits for
   // what runs at most Settings::drain_timeout_ms, then ends it. False: something had to be ended.

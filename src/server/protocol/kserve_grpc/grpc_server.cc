@@ -29,6 +29,8 @@ namespace {
 using Context = grpc::CallbackServerContext;
 using Unary = grpc::ServerUnaryReactor;
 
+constexpr int kWindowBytes = 1 << 20;
+
 Unary* finish(Context* context, const Status& status) {
   Unary* reactor = context->DefaultReactor();
   reactor->Finish(grpc_status(status));
@@ -340,6 +342,9 @@ class RunningServer final : public GrpcServer {
     const std::string where = options_.address + ":" + std::to_string(options_.port);
     builder.AddListeningPort(where, credentials(), &port_);
     builder.AddChannelArgument(GRPC_ARG_ALLOW_REUSEPORT, 0);
+    // Tensors come without waiting for a window every 64 KiB, in fewer frames.
+    builder.AddChannelArgument(GRPC_ARG_HTTP2_STREAM_LOOKAHEAD_BYTES, kWindowBytes);
+    builder.AddChannelArgument(GRPC_ARG_HTTP2_MAX_FRAME_SIZE, kWindowBytes);
     for (const auto& [name, value] : options_.channel_arguments) builder.AddChannelArgument(name, value);
     builder.SetMaxReceiveMessageSize(std::numeric_limits<int>::max());
     builder.SetMaxSendMessageSize(std::numeric_limits<int>::max());

@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "server/core/byte_pool.h"
 #include "server/core/infer_models.h"
 #include "server/core/log_control.h"
 #include "server/core/shared_memory.h"
@@ -42,6 +43,7 @@ struct GrpcOptions {
   int compression_level = 0;                                   // of responses: 0 none to 3 high
   // A configuration's JSON as the bytes of the message ModelConfig.
   std::function<Result<std::string>(const std::string& json)> config_message;
+  std::shared_ptr<BytePool> pool = std::make_shared<BytePool>();  // of long inputs
 };
 
 class GrpcServer {

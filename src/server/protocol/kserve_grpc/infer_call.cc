@@ -2,6 +2,8 @@
 #include "server/protocol/kserve_grpc/infer_call.h"
 
 #include <google/protobuf/io/coded_stream.h>
+#include <google/protobuf/io/zero_copy_stream_impl_lite.h>
+#include <google/protobuf/wire_format_lite.h>
 #include <grpcpp/support/proto_buffer_reader.h>
 #include <grpcpp/support/slice.h>
 
@@ -16,12 +18,54 @@ namespace {
 
 constexpr size_t kCopied = 8 << 10;  // shorter tensors are copied into the message: one piece to send
 
-Status read_message(const grpc::ByteBuffer& bytes, inference::ModelInferRequest* message) {
-  grpc::ByteBuffer shared(bytes);  // the same bytes, which reading takes
-  grpc::ProtoBufferReader reader(&shared);
-  if (!reader.status().ok() || !message->ParseFromZeroCopyStream(&reader))
-    return internal("the request is no message ModelInferRequest");
-  return Status::ok();
+using Message = inference::ModelInferRequest;
+
+// Its raw inputs go to the pool at its end.
+std::shared_ptr<Message> pooled_message(std::shared_ptr<BytePool> pool) {
+  return {new Message, [pool = std::move(pool)](Message* message) {
+            for (std::string& raw : *message->mutable_raw_input_contents()) pool->give(std::move(raw));
+            delete message;
+          }};
+}
+
+// The raw inputs into memory of the pool, the rest as any message. False: the bytes are no message.
+bool read_long(grpc::ByteBuffer bytes, BytePool& pool, Message* message) {
+  using google::protobuf::internal::WireFormatLite;
+  constexpr uint32_t kRaw = Message::kRawInputContentsFieldNumber << 3 | WireFormatLite::WIRETYPE_LENGTH_DELIMITED;
+  const size_t most = bytes.Length();
+  grpc::ProtoBufferReader reader(&bytes);
+  if (!reader.status().ok()) return false;
+  google::protobuf::io::CodedInputStream in(&reader);
+  std::string rest;
+  std::vector<std::string> raws;
+  {
+    google::protobuf::io::StringOutputStream sink(&rest);
+    google::protobuf::io::CodedOutputStream out(&sink);
+    while (const uint32_t tag = in.ReadTag()) {
+      if (tag != kRaw) {
+        if (!WireFormatLite::SkipField(&in, tag, &out)) return false;
+        continue;
+      }
+      uint32_t length = 0;
+      if (!in.ReadVarint32(&length) || length > most) return false;
+      std::string& raw = raws.emplace_back(pool.take(length));
+      raw.resize(length);
+      if (!in.ReadRaw(raw.data(), static_cast<int>(length))) return false;
+    }
+  }
+  if (!in.ConsumedEntireMessage() || !message->ParseFromString(rest)) return false;
+  for (std::string& raw : raws) message->add_raw_input_contents(std::move(raw));
+  return true;
+}
+
+bool read_short(grpc::ByteBuffer bytes, Message* message) {
+  grpc::ProtoBufferReader reader(&bytes);
+  return reader.status().ok() && message->ParseFromZeroCopyStream(&reader);
+}
+
+Status read_message(const grpc::ByteBuffer& bytes, BytePool& pool, Message* message) {
+  const bool is_read = bytes.Length() < BytePool::kLeast ? read_short(bytes, message) : read_long(bytes, pool, message);
+  return is_read ? Status::ok() : internal("the request is no message ModelInferRequest");
 }
 
 // The key and the length of a field of bytes.
@@ -82,8 +126,8 @@ class InferCall final : public grpc::ServerUnaryReactor {
     const int64_t begin_ns = options.tracer == nullptr ? 0 : now_ns();
     NEREID_RETURN_IF_ERROR(check_access(options, metadata, ApiGroup::kInference));
     // What still runs when the call is over may read its inputs, so they keep the message.
-    auto message = std::make_shared<inference::ModelInferRequest>();
-    NEREID_RETURN_IF_ERROR(read_message(request, message.get()));
+    const auto message = pooled_message(options.pool);
+    NEREID_RETURN_IF_ERROR(read_message(request, *options.pool, message.get()));
     NEREID_TRY(const int64_t version, read_version(message->model_version()));
     NEREID_TRY(const std::shared_ptr<InferModel> model, options.models->find(message->model_name(), version));
     GrpcAnswerShape shape;
