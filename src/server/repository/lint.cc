@@ -83,9 +83,24 @@ class Linter {
     file.normalise();
     if (const Status status = file.check(); !status.is_ok())
       return note(fmt::format("{}/config.pbtxt: {}", s.folder, status.message()), "correct that field");
+    check_data_files(s, file.config());
     if (!before.is_ensemble() && (file.config().inputs.empty() || file.config().outputs.empty()))
       note(fmt::format("{}/config.pbtxt names no {}", s.folder, file.config().inputs.empty() ? "input" : "output"),
            "name them with their data_type and dims");
+  }
+
+  // What warms the model up and what its states begin with.
+  void check_data_files(const ModelSource& s, const ModelConfig& config) {
+    const auto check_file = [&](const std::string& folder, const std::string& name) {
+      if (!name.empty() && !file_info(fmt::format("{}/{}/{}", s.folder, folder, name)).is_ok())
+        note(fmt::format("{}/{}/{} is not there", s.folder, folder, name),
+             "put the file there, or take it out of the configuration (zero_data: true stands for zeros)");
+    };
+    for (const WarmupSample& sample : config.warmups)
+      for (const WarmupInput& input : sample.inputs) check_file("warmup", input.file);
+    if (config.sequence_batching)
+      for (const SequenceState& state : config.sequence_batching->states)
+        check_file("initial_state", state.initial_file);
   }
 
   void check_members(const ModelConfig& config) {

@@ -213,6 +213,15 @@ class CacheTest(unittest.TestCase):
         self.assertEqual(self.ask(2), 2)
         self.assertEqual(self.ask(3), 3)
 
+    def test_files_that_are_not_there_are_found_before_a_load(self):
+        with tempfile.TemporaryDirectory() as folder:
+            write(Path(folder) / "cold", 'backend: "identity" max_batch_size: 1\n' + CPU + io([("IN", "1", "")], [("OUT", "1", "")]) +
+                  'model_warmup [ { name: "first" batch_size: 1 inputs { key: "IN" value '
+                  '{ data_type: TYPE_INT32 dims: [ 1 ] input_data_file: "none" } } } ]')
+            done = subprocess.run([PROGRAM, "check", folder], capture_output=True, text=True, timeout=60)
+        self.assertEqual(done.returncode, 1, done.stdout + done.stderr)
+        self.assertIn("cold/warmup/none is not there", done.stdout + done.stderr)
+
     def test_servers_share_a_redis(self):
         program = shutil.which("redis-server") or shutil.which("redis-check-rdb")
         if program is None:
