@@ -27,28 +27,57 @@ constexpr int kStageBytes = 2 * kInner*(kTokens + kColumns);
 constexpr int kChunk = 32, kChunkRow = kChunk + 8;  // columns of sums that go through shared memory at a time
 constexpr int kChunkBytes = 64 * kChunkRow * 4;     // a warpgroup
 
-// Outputs row, row + 1 of a token.
+// Outputs row .. row + 7 of a token: sums and, where gated, up's sums lie in shared memory; the residual was read
+// ahead.
 template <typename T>
-__device__ __forceinline__ void finish_pair(const LinearParams& p, int64_t token, int64_t row, float2 sum, float2 up) {
-  const bool is_gated = p.weight_up.data != nullptr, both = row + 1 < p.weight.rows;
-  float v[2] = {sum.x, sum.y};
-  const float u[2] = {up.x, up.y};
-#pragma unroll
-  for (int i = 0; i < 2; ++i) {
-    if (i == 1 && !both) break;
-    if (p.bias != nullptr) v[i] += p.bias[row + i];
-    v[i] = activate(p.activation, v[i]);
-    if (is_gated) v[i] *= u[i] + (p.bias_up != nullptr ? p.bias_up[row + i] : 0.0f);
-    if (p.residual != nullptr) v[i] += to_float(static_cast<const T*>(p.residual)[token * p.residual_stride + row + i]);
+__device__ __forceinline__ void finish8(const LinearParams& p, int64_t token, int64_t row, const float* sums,
+                                        const float* ups, const uint4& residual) {
+  float v[8], r[8];
+  load8(sums, v);
+  if (row + 8 > p.weight.rows) {  // the last rows of a matrix that ends within eight
+#pragma unroll 1
+    for (int i = 0; row + i < p.weight.rows; ++i) {
+      float x = activate(p.activation, sums[i] + (p.bias != nullptr ? p.bias[row + i] : 0.0f));
+      if (ups != nullptr) x *= ups[i] + (p.bias_up != nullptr ? p.bias_up[row + i] : 0.0f);
+      if (p.residual != nullptr) x += to_float(static_cast<const T*>(p.residual)[token * p.residual_stride + row + i]);
+      const int64_t at = token * p.y_stride + row + i;
+      if (p.y_element == Element::kF32) {
+        static_cast<float*>(p.y)[at] = x;
+      } else {
+        static_cast<T*>(p.y)[at] = from_float<T>(x);
+      }
+    }
+    return;
   }
-  const int64_t at = token * p.y_stride + row;
+  if (p.bias != nullptr) {
+    load8(p.bias + row, r);
+#pragma unroll
+    for (int i = 0; i < 8; ++i) v[i] += r[i];
+  }
+  if (p.activation != Activation::kNone) {
+#pragma unroll
+    for (int i = 0; i < 8; ++i) v[i] = activate(p.activation, v[i]);
+  }
+  if (ups != nullptr) {
+    float up[8];
+    load8(ups, up);
+    if (p.bias_up != nullptr) {
+      load8(p.bias_up + row, r);
+#pragma unroll
+      for (int i = 0; i < 8; ++i) up[i] += r[i];
+    }
+#pragma unroll
+    for (int i = 0; i < 8; ++i) v[i] *= up[i];
+  }
+  if (p.residual != nullptr) {
+    unpack8<T>(residual, r);
+#pragma unroll
+    for (int i = 0; i < 8; ++i) v[i] += r[i];
+  }
   if (p.y_element == Element::kF32) {
-    static_cast<float*>(p.y)[at] = v[0];
-    if (both) static_cast<float*>(p.y)[at + 1] = v[1];
-  } else if (both) {
-    *reinterpret_cast<uint32_t*>(static_cast<T*>(p.y) + at) = pack2<T>(v[0], v[1]);
+    store8(static_cast<float*>(p.y) + token * p.y_stride + row, v);
   } else {
-    static_cast<T*>(p.y)[at] = from_float<T>(v[0]);
+    store8(static_cast<T*>(p.y) + token * p.y_stride + row, v);
   }
 }
 
@@ -120,7 +149,8 @@ __global__ void __launch_bounds__(kThreads, 1) linear_many_kernel(const __grid_c
     float* chunk = reinterpret_cast<float*>(stages + kStages * kStageBytes<kColumns> + group * kChunkBytes);
     const int64_t first_token = static_cast<int64_t>(tile % job.token_tiles) * kTokens + 64 * group;
     const int64_t first_row = static_cast<int64_t>(tile / job.token_tiles) * outputs;
-    const int pairs = is_gated ? kChunk / 4 : kChunk / 2;  // of a token in a chunk
+    const int eights = is_gated ? kChunk / 16 : kChunk / 8;  // of a token in a chunk
+    const int thread = static_cast<int>(threadIdx.x) % 128, column = thread % eights;
 #pragma unroll 1
     for (int c = 0; c < kColumns / kChunk; ++c) {
       float* mine = chunk + (16 * warp + lane / 4) * kChunkRow + 2 * (lane % 4);
@@ -139,14 +169,23 @@ __global__ void __launch_bounds__(kThreads, 1) linear_many_kernel(const __grid_c
           }
         }
       }
+      // Each thread has one or two eights of the chunk.
+      const int64_t row = first_row + 8 * (eights * c + column);
+      uint4 residual[2] = {};
+#pragma unroll
+      for (int i = 0; i < 2; ++i) {
+        const int64_t token = first_token + thread / eights + 128 / eights * i;
+        if (p.residual == nullptr || token >= p.tokens || row + 8 > p.weight.rows || (i == 1 && is_gated)) continue;
+        residual[i] =
+            *reinterpret_cast<const uint4*>(static_cast<const T*>(p.residual) + token * p.residual_stride + row);
+      }
       group_barrier(group);
-#pragma unroll 1
-      for (int e = static_cast<int>(threadIdx.x) % 128; e < 64 * pairs; e += 128) {
-        const int r = e / pairs, pair = e % pairs;
-        const int64_t token = first_token + r, row = first_row + 2 * (pairs * c + pair);
-        if (token >= p.tokens || row >= p.weight.rows) continue;
-        const float2* from = reinterpret_cast<const float2*>(chunk + r * kChunkRow) + pair;
-        finish_pair<T>(p, token, row, from[0], is_gated ? from[kChunk / 4] : make_float2(0, 0));
+#pragma unroll
+      for (int i = 0; i < 2; ++i) {
+        const int r = thread / eights + 128 / eights * i;
+        if (r >= 64 || first_token + r >= p.tokens || row >= p.weight.rows) continue;
+        const float* from = chunk + r * kChunkRow + 8 * column;
+        finish8<T>(p, first_token + r, row, from, is_gated ? from + kChunk / 2 : nullptr, residual[i]);
       }
       group_barrier(group);
     }

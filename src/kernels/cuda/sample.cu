@@ -71,6 +71,28 @@ struct TopShared {
   unsigned long long found[kMaxTopK];
 };
 
+// f(logit, id) for all of a row; a thread has four loads of 16 bytes under way.
+template <typename F>
+__device__ __forceinline__ void for_each_logit(const float* logits, int64_t vocab, const F& f) {
+  const int64_t quads = vocab / 4;
+  for (int64_t base = threadIdx.x; base < quads; base += 4 * kTopThreads) {
+    float4 v[4];
+#pragma unroll
+    for (int u = 0; u < 4; ++u) {
+      const int64_t at = base + u * kTopThreads;
+      v[u] = at < quads ? reinterpret_cast<const float4*>(logits)[at] : make_float4(0, 0, 0, 0);
+    }
+#pragma unroll
+    for (int u = 0; u < 4; ++u) {
+      const int64_t at = base + u * kTopThreads;
+      if (at >= quads) continue;
+      f(v[u].x, 4 * at), f(v[u].y, 4 * at + 1), f(v[u].z, 4 * at + 2), f(v[u].w, 4 * at + 3);
+    }
+  }
+  const int64_t rest = 4 * quads + threadIdx.x;
+  if (rest < vocab) f(logits[rest], rest);
+}
+
 __global__ void __launch_bounds__(kTopThreads) top_k_kernel(const __grid_constant__ TopKParams p) {
   __shared__ TopShared s;
   start_next();
@@ -81,15 +103,14 @@ __global__ void __launch_bounds__(kTopThreads) top_k_kernel(const __grid_constan
   if (threadIdx.x == 0) s.prefix = 0, s.needed = p.k, s.count = 0;
   if (p.log_sum_exp != nullptr) {
     float most = -INFINITY, sum = 0.0f;
-    for (int64_t i = threadIdx.x; i < p.vocab; i += kTopThreads) {
-      const float x = logits[i];
+    for_each_logit(logits, p.vocab, [&](float x, int64_t) {
       if (x > most) {
         sum = sum * __expf(most - x) + 1.0f;
         most = x;
       } else if (x > -INFINITY) {
         sum += __expf(x - most);
       }
-    }
+    });
     const float all = warp_max(most);
     sum = warp_sum(most == -INFINITY ? 0.0f : sum * __expf(most - all));
     if (lane == 0) s.most[warp] = all, s.sum[warp] = sum;
@@ -101,10 +122,11 @@ __global__ void __launch_bounds__(kTopThreads) top_k_kernel(const __grid_constan
     }
   }
   uint32_t largest = 0;
-  for (int64_t i = threadIdx.x; i < p.vocab; i += kTopThreads) largest = max(largest, ordered(logits[i]));
+  for_each_logit(logits, p.vocab, [&](float x, int64_t) { largest = max(largest, ordered(x)); });
   s.largest[threadIdx.x] = largest;
   __syncthreads();
   int above = 0, equal_before = 0;
+#pragma unroll 8
   for (int i = 0; i < kTopThreads; ++i) {
     above += s.largest[i] > largest ? 1 : 0;
     equal_before += s.largest[i] == largest && i < static_cast<int>(threadIdx.x) ? 1 : 0;
@@ -112,14 +134,14 @@ __global__ void __launch_bounds__(kTopThreads) top_k_kernel(const __grid_constan
   if (above + equal_before == p.k - 1) s.prefix = largest;
   __syncthreads();
   const uint32_t bound = s.prefix;
-  for (int64_t i = threadIdx.x; i < p.vocab; i += kTopThreads) {
-    const uint32_t key = ordered(logits[i]);
-    if (key < bound) continue;
+  for_each_logit(logits, p.vocab, [&](float x, int64_t i) {
+    const uint32_t key = ordered(x);
+    if (key < bound) return;
     const int at = atomicAdd(&s.count, 1);
     if (at < kCandidates) {
       s.candidates[at] = (static_cast<unsigned long long>(key) << 32) | (0xffffffffu - static_cast<uint32_t>(i));
     }
-  }
+  });
   __syncthreads();
   const int candidates = s.count;
   if (candidates <= kCandidates) {
