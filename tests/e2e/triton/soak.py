@@ -325,7 +325,8 @@ async def soak(server, repository, args):
     seconds = time.monotonic() - begin
     third = [m for at, m in memory if seconds / 3 <= at <= seconds * 2 / 3]
     last = [m for at, m in memory if at >= seconds * 2 / 3]
-    return tally, seconds, (max(third, default=0), max(last, default=0))
+    series = [max([m for at, m in memory if seconds * i / 12 <= at < seconds * (i + 1) / 12], default=0) for i in range(12)]
+    return tally, seconds, (max(third, default=0), max(last, default=0), series)
 
 
 def resident_mib(pid):
@@ -368,7 +369,7 @@ def main(argv):
     flat = memory[1] <= memory[0] * 1.05 + 8
     good = not tally.wrong and not tally.failed and flat and not any(left.values()) and alive and code == 0
     print(json.dumps({"good": good, "seconds": round(seconds, 1), "clients": args.clients, "grpc": grpc is not None, **tally.counts,
-                      "rss_mib_second_third": memory[0], "rss_mib_last_third": memory[1], "left": left, "exit_code": code,
+                      "rss_mib": memory[2], "rss_mib_second_third": memory[0], "rss_mib_last_third": memory[1], "left": left, "exit_code": code,
                       "wrong": {"count": len(tally.wrong), "first": tally.wrong[:5]},
                       "failed": {"count": len(tally.failed), "first": tally.failed[:5]}}, indent=1))
     return 0 if good else 1
