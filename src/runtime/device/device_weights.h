@@ -3,6 +3,7 @@
 // CPU's tiles into theirs, vectors in f32. Each once, on the way through two pieces of pinned memory.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <memory>
 #include <vector>

@@ -8,6 +8,7 @@
 #include <cstring>
 #include <vector>
 
+#include "base/check.h"
 #include "base/float_convert.h"
 #include "device/cuda/fake_driver.h"
 #include "kernels/cuda/kernel_table.h"
