@@ -107,6 +107,7 @@ class CachedModel final : public InferModel {
     out.queue.count += own.queue.count, out.queue.ns += own.queue.ns;
     out.cache_hit = own.cache_hit, out.cache_miss = own.cache_miss;
     out.last_inference_ms = std::max(out.last_inference_ms, own.last_inference_ms);
+    for (size_t i = 0; i < out.latencies.size(); ++i) out.latencies[i].add(own.latencies[i]);
     out.has_cache = true;
     return out;
   }

@@ -20,8 +20,18 @@ struct ComputeSums {
 };
 
 // What latencies are counted of: a request from its arrival to its last response, its wait, the parts of its execution,
-// and from its arrival to its first response.
-enum class LatencyPhase : uint8_t { kRequest, kQueue, kComputeInput, kComputeInfer, kComputeOutput, kFirst, kCount };
+// from its arrival to its first response, and what looking into a cache of responses took.
+enum class LatencyPhase : uint8_t {
+  kRequest,
+  kQueue,
+  kComputeInput,
+  kComputeInfer,
+  kComputeOutput,
+  kFirst,
+  kCacheHit,
+  kCacheMiss,
+  kCount,
+};
 
 enum class InferFailure : uint8_t { kRejected, kCancelled, kBackend, kOther, kCount };
 

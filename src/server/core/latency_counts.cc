@@ -58,6 +58,12 @@ void LatencyCounts::add(int64_t ns, uint64_t times) {
   sum_ns += ns * static_cast<int64_t>(times);
 }
 
+void LatencyCounts::add(const LatencyCounts& others) {
+  for (size_t i = 0; i < kBuckets; ++i) counts[i] += others.counts[i];
+  count += others.count;
+  sum_ns += others.sum_ns;
+}
+
 uint64_t LatencyCounts::up_to(int64_t bound_ns) const {
   uint64_t all = 0;
   for (size_t i = 0; i < kBuckets && kBounds[i] <= bound_ns; ++i) all += counts[i];

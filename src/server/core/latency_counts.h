@@ -25,6 +25,7 @@ struct LatencyCounts {
   uint64_t up_to(int64_t bound_ns) const;
   // The time that a share of `q` (0 to 1) did not exceed, interpolated in its bucket; NaN where nothing was counted.
   double quantile_ns(double q) const;
+  void add(const LatencyCounts& others);
   // What was counted after `earlier`, which was read from the same counter.
   LatencyCounts since(const LatencyCounts& earlier) const;
 

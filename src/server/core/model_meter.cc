@@ -58,11 +58,16 @@ void ModelMeter::add_cache_hit(const Lookup& lookup) {
   sums_.success.add(lookup.end_ns - lookup.arrival_ns);
   sums_.queue.add(lookup.begin_ns - lookup.arrival_ns);
   sums_.cache_hit.add(lookup.end_ns - lookup.begin_ns);
+  sums_.latency(LatencyPhase::kRequest).add(lookup.end_ns - lookup.arrival_ns);
+  sums_.latency(LatencyPhase::kFirst).add(lookup.end_ns - lookup.arrival_ns);
+  sums_.latency(LatencyPhase::kQueue).add(lookup.begin_ns - lookup.arrival_ns);
+  sums_.latency(LatencyPhase::kCacheHit).add(lookup.end_ns - lookup.begin_ns);
 }
 
 void ModelMeter::add_cache_miss(int64_t by_ns) {
   const std::lock_guard lock(mutex_);
   sums_.cache_miss.add(by_ns);
+  sums_.latency(LatencyPhase::kCacheMiss).add(by_ns);
 }
 
 void ModelMeter::set_load_s(double seconds) {

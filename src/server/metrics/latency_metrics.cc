@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <iterator>
+#include <utility>
 
 #include "server/metrics/family_row.h"
 #include "server/metrics/model_labels.h"
@@ -58,6 +59,14 @@ constexpr SummaryFamily kSummaries[] = {
      LatencyPhase::kComputeOutput},
 };
 
+// Of models that answer from a cache.
+constexpr SummaryFamily kCacheSummaries[] = {
+    {"nv_cache_hit_summary_per_model", "Summary of cache hit duration per model, in microseconds",
+     LatencyPhase::kCacheHit},
+    {"nv_cache_miss_summary_per_model", "Summary of cache miss (insert+lookup) duration per model, in microseconds",
+     LatencyPhase::kCacheMiss},
+};
+
 struct Row {
   std::string key, labels;
   InferStatistics statistics;
@@ -94,6 +103,7 @@ std::vector<FamilyRow> latency_families() {
   std::vector<FamilyRow> out;
   for (const HistogramFamily& family : kHistograms) out.push_back({family.name, "histogram", family.help});
   for (const SummaryFamily& family : kSummaries) out.push_back({family.name, "summary", family.help});
+  for (const SummaryFamily& family : kCacheSummaries) out.push_back({family.name, "summary", family.help});
   out.push_back({kFirstName, "histogram", kFirstHelp});
   return out;
 }
@@ -114,6 +124,17 @@ std::string latency_metrics_text(const std::vector<std::shared_ptr<InferModel>>&
       for (const Row& row : rows) {
         // Those of a cache's answers would be mixed with those of the model's.
         if (family.phase == LatencyPhase::kRequest && row.statistics.has_cache) continue;
+        const LatencyCounts& all = row.statistics.latency(family.phase);
+        append_summary(&out, family.name, row.labels, all, windows.recent(row.key, family.phase, all, now_ns),
+                       config.quantiles);
+      }
+    }
+  if (config.summaries)
+    for (const SummaryFamily& family : kCacheSummaries) {
+      bool has_head = false;
+      for (const Row& row : rows) {
+        if (!row.statistics.has_cache) continue;
+        if (!std::exchange(has_head, true)) append_head(&out, family.name, family.help, "summary");
         const LatencyCounts& all = row.statistics.latency(family.phase);
         append_summary(&out, family.name, row.labels, all, windows.recent(row.key, family.phase, all, now_ns),
                        config.quantiles);

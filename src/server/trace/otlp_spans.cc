@@ -110,19 +110,26 @@ std::vector<std::string> spans_of(const FinishedTrace& trace, const SpanIds& ids
   for (std::string& id : span_of) id = writer.new_id();
   const std::string request_id = writer.new_id();
   const TracedModel& root = trace.models.front();
+  // An answer may be on its way before its execution is over; what led to another lasts as long as that.
+  std::vector<Time> times;
+  std::vector<size_t> parents(trace.models.size(), 0);
+  for (size_t i = 0; i < trace.models.size(); ++i) {
+    times.push_back(time_of(trace.models[i], kOfModel));
+    times[i].end = std::max(times[i].end, time_of(trace.models[i], kOfCompute).end);
+    for (size_t j = 0; j < i; ++j)
+      if (trace.models[j].id == trace.models[i].parent_id) parents[i] = j;
+  }
+  for (size_t i = times.size(); i-- > 1;) times[parents[i]].end = std::max(times[parents[i]].end, times[i].end);
   Time whole = time_of(root, kOfRequest);
-  const Time model_time = time_of(root, kOfModel);
-  whole.begin = whole.begin == 0 ? model_time.begin : whole.begin;
-  whole.end = std::max(whole.end, model_time.end);
+  whole.begin = whole.begin == 0 ? times[0].begin : whole.begin;
+  whole.end = std::max(whole.end, times[0].end);
   constexpr int kInternal = 1, kServer = 2;  // SpanKind
   out.push_back(writer.span(root, "InferRequest", request_id, writer.outer(), kServer, whole, kOfRequest, ""));
   for (size_t i = 0; i < trace.models.size(); ++i) {
     const TracedModel& model = trace.models[i];
-    std::string parent = request_id;
-    for (size_t j = 0; j < i; ++j)
-      if (trace.models[j].id == model.parent_id) parent = span_of[j];
-    out.push_back(writer.span(model, model.model, span_of[i], parent, kInternal, time_of(model, kOfModel), kOfModel,
-                              attributes_of(model)));
+    const std::string& parent = i == 0 ? request_id : span_of[parents[i]];
+    out.push_back(
+        writer.span(model, model.model, span_of[i], parent, kInternal, times[i], kOfModel, attributes_of(model)));
     if (const Time compute = time_of(model, kOfCompute); compute.begin != 0)
       out.push_back(writer.span(model, "compute", writer.new_id(), span_of[i], kInternal, compute, kOfCompute, ""));
   }

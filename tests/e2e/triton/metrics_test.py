@@ -85,6 +85,9 @@ class MetricsTest(unittest.TestCase):
         self.assertEqual(self.values("nereid_inference_request_duration_seconds_count", model="identity_fp32"), [4])
         self.assertEqual(self.values("nereid_inference_request_duration_seconds_bucket", model="identity_fp32", le="+Inf"), [4])
         self.assertEqual(self.values("nv_cache_num_hits_per_model", model="cached"), [2])
+        self.assertEqual(self.values("nv_cache_hit_summary_per_model_count", model="cached"), [2])
+        self.assertEqual(self.values("nv_cache_miss_summary_per_model_count", model="cached"), [1])
+        self.assertEqual(self.values("nereid_inference_request_duration_seconds_count", model="cached"), [3])
         self.assertEqual(self.values("nv_inference_request_success", model="cached", _team="x"), [3])
         p50, = self.values("nv_inference_request_summary_us", model="identity_fp32", quantile="0.5")
         sum_us, = self.values("nv_inference_request_duration_us", model="identity_fp32")
@@ -116,7 +119,7 @@ class MetricsTest(unittest.TestCase):
             "first_response_histogram_ms_bucket", "request_summary_us", "queue_summary_us", "compute_input_summary_us",
             "compute_infer_summary_us", "compute_output_summary_us")]
         names += ["nv_cache_" + one for one in ("num_hits_per_model", "num_misses_per_model", "hit_duration_per_model",
-                                                "miss_duration_per_model", "util", "num_entries", "num_lookups", "num_hits",
+                                                "miss_duration_per_model", "hit_summary_per_model", "miss_summary_per_model", "util", "num_entries", "num_lookups", "num_hits",
                                                 "num_misses", "num_evictions", "lookup_duration", "insertion_duration")]
         names += ["nv_cpu_utilization", "nv_cpu_memory_total_bytes", "nv_cpu_memory_used_bytes", "nv_pinned_memory_pool_total_bytes",
                   "nv_pinned_memory_pool_used_bytes", "nv_model_load_duration_secs"]

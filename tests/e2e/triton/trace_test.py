@@ -169,7 +169,8 @@ class TraceTest(unittest.TestCase):
             self.assertLessEqual(int(span["startTimeUnixNano"]), int(span["endTimeUnixNano"]))
             self.assertLess(abs(int(span["endTimeUnixNano"]) / 1e9 - time.time()), 60)
             if span is not root:
-                self.assertIn(span["parentSpanId"], by_id)
+                parent = by_id[span["parentSpanId"]]
+                self.assertLessEqual(int(span["endTimeUnixNano"]), int(parent["endTimeUnixNano"]), span["name"])
 
     def test_a_collector_that_is_not_there_stops_nothing(self):
         served, _ = self.serve("--trace-config=mode=opentelemetry", "--trace-config=level=TIMESTAMPS", "--trace-config=rate=1",
