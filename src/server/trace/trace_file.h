@@ -3,6 +3,7 @@
 // FILE.1 and so on.
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <mutex>
 #include <string>
