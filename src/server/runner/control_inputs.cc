@@ -36,7 +36,8 @@ std::string id_bytes(const ControlInput& control, const SequenceMark& mark) {
 
 }  // namespace
 
-std::vector<InferTensor> control_inputs(const SequenceBatching& rules, const SequenceMark& mark, bool has_batch) {
+std::vector<InferTensor> control_inputs(const SequenceBatching& rules, const SequenceMark& mark, bool has_batch,
+                                        bool is_ready) {
   std::vector<InferTensor> out;
   const std::vector<int64_t> shape(has_batch ? 2 : 1, 1);
   for (const ControlInput& control : rules.controls) {
@@ -49,7 +50,7 @@ std::vector<InferTensor> control_inputs(const SequenceBatching& rules, const Seq
         bytes = value_bytes(control, mark.is_end);
         break;
       case ControlKind::kReady:
-        bytes = value_bytes(control, true);
+        bytes = value_bytes(control, is_ready);
         break;
       case ControlKind::kId:
         bytes = id_bytes(control, mark);

@@ -9,8 +9,9 @@
 
 namespace nereid::server {
 
-// One tensor of one element for each control of the configuration.
-std::vector<InferTensor> control_inputs(const SequenceBatching& rules, const SequenceMark& mark, bool has_batch);
+// One tensor of one element for each control of the configuration. `is_ready` false: of a slot without a request.
+std::vector<InferTensor> control_inputs(const SequenceBatching& rules, const SequenceMark& mark, bool has_batch,
+                                        bool is_ready = true);
 // The sequence's name: texts and numbers do not meet.
 std::string sequence_key(const SequenceMark& mark);
 

@@ -4,20 +4,19 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 #include <condition_variable>
 #include <mutex>
 #include <thread>
 #include <unordered_map>
 
 #include "base/clock.h"
-#include "server/batch/sequence_batcher.h"
 #include "server/core/infer_check.h"
 #include "server/core/model_meter.h"
 #include "server/runner/compute_traces.h"
 #include "server/runner/control_inputs.h"
 #include "server/runner/instances.h"
 #include "server/runner/ordered_sinks.h"
+#include "server/runner/sequence_slots.h"
 #include "server/runner/sequence_states.h"
 #include "server/runner/ticket.h"
 
@@ -29,24 +28,6 @@ using Steps = std::vector<SequenceBatcher::Step>;
 
 int64_t ns_of_us(uint64_t us) {
   return static_cast<int64_t>(std::min<uint64_t>(us, uint64_t{1} << 50) * 1000);
-}
-
-SequenceOptions sequence_options(const ModelConfig& config, size_t instances) {
-  const SequenceBatching& rules = *config.sequence_batching;
-  const int max_batch = std::max(1, config.max_batch_size);
-  SequenceOptions out{.instances = static_cast<int>(instances),
-                      .slots = max_batch,
-                      .max_batch = max_batch,
-                      .max_idle_ns = ns_of_us(rules.max_idle_us)};
-  if (rules.is_oldest) {
-    out.slots = std::max(1, static_cast<int>(std::min<uint32_t>(rules.max_candidates, 1 << 20)));
-    out.max_delay_ns = ns_of_us(rules.max_delay_us);
-    out.preferred_sizes = rules.preferred_sizes;
-  } else if (rules.min_utilization > 0) {
-    out.max_delay_ns = ns_of_us(rules.max_delay_us);
-    out.enough = static_cast<int>(std::ceil(std::min(1.0f, rules.min_utilization) * static_cast<float>(max_batch)));
-  }
-  return out;
 }
 
 class SequenceModel final : public InferModel {
@@ -229,6 +210,7 @@ class SequenceModel final : public InferModel {
         for (InferTensor& one : states.inputs(step.sequence, step.is_start)) inputs.push_back(std::move(one));
         ticket.set_more_inputs(std::move(inputs));
         ticket.number = step.ticket;
+        ticket.slot = step.slot;
         if (order != nullptr) order->begin(step.ticket);
         batch.push_back(std::move(found[0]));
       }
@@ -265,6 +247,8 @@ class SequenceModel final : public InferModel {
         traces.add(*ticket);
         executions.push_back(ticket);
       }
+      const auto requests = static_cast<int64_t>(batch.size());
+      if (fills_slots(rules)) executions = slots_of(batch, config, states);
       if (!rules.is_iterative) batch.clear();
       const auto items = static_cast<int64_t>(executions.size());
       const ExecutionTimes times = served.backend->execute(executions);
@@ -272,7 +256,7 @@ class SequenceModel final : public InferModel {
       spans.input_end_ns = times.input_end_ns, spans.infer_end_ns = times.infer_end_ns;
       spans.end_ns = now_ns();
       served.pass.leave();
-      meter->add_execution(items, items, spans);
+      meter->add_execution(items, requests, spans);
       traces.mark(spans);
       Tickets again;
       for (auto& ticket : batch) {

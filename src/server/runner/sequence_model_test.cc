@@ -57,6 +57,33 @@ TEST(SequenceModel, one_that_waits_for_a_slot_is_refused_on_time_though_the_only
   EXPECT_EQ(model->statistics().failures[static_cast<size_t>(InferFailure::kRejected)], 2u);
 }
 
+TEST(SequenceModel, a_sequence_keeps_its_place_in_the_batch_and_empty_slots_are_told_by_ready) {
+  ModelConfig config = sequence_config();
+  config.max_batch_size = 4;
+  config.sequence_batching->controls = {{.name = "READY", .kind = ControlKind::kReady, .type = InferType::kInt32}};
+  std::vector<std::string> seen;  // one batch at a time
+  const auto run = [&](const std::string&, Batch batch) {
+    std::string line;
+    for (const auto& one : batch)
+      line += fmt::format("{}{} ", value_of(one->input("READY")) != 0 ? "" : "-", value_in(*one));
+    seen.push_back(line);
+    for (const auto& one : batch) one->send(test_response(value_in(*one)));
+  };
+  const auto model = *serve_test(config, run);
+  for (int32_t s = 1; s <= 3; ++s)
+    EXPECT_EQ(ask_later(*model, part(static_cast<uint64_t>(s), s, true)).get(), std::to_string(s));
+  EXPECT_EQ(ask_later(*model, part(2, 7, false, true)).get(), "7");
+  EXPECT_THAT(seen, testing::ElementsAre("1 ", "-0 2 ", "-0 -0 3 ", "-0 7 "));
+  model->drain();
+  EXPECT_EQ(model->statistics().inferences, 4u) << "empty slots are no requests";
+  seen.clear();
+  config.sequence_batching->controls.clear();
+  const auto other = *serve_test(config, run);
+  ask_later(*other, part(1, 1, true)).get();
+  ask_later(*other, part(2, 2, true)).get();
+  EXPECT_THAT(seen, testing::ElementsAre("-1 ", "-2 ")) << "without READY nothing is filled up";
+}
+
 TEST(SequenceModel, states_go_from_request_to_request_and_never_to_another_sequence) {
   ModelConfig config = sequence_config();
   config.max_batch_size = 4;

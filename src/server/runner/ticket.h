@@ -37,6 +37,7 @@ class Ticket final : public Execution {
 
   void fail(Status status);
   uint64_t number = 0;
+  int slot = 0;                                   // of its sequence
   int64_t begin_ns = 0;                           // of its execution
   int64_t first_ns = 0;                           // of the first response, if others follow
   InferFailure failure = InferFailure::kBackend;  // what it counts as if it fails

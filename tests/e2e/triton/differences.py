@@ -50,7 +50,6 @@ FULL = "a request that a full queue refuses counts as failed, so that overload i
 
 # Of the scenarios (scenario_replay.py): (group, request).
 SCENARIO_DIFFERENCES = {
-    ("sequence", "direct_stats"): "empty slots are not sent to the model",
     **{("sequence", f"texts_{name}"): TEXT_ID
        for name in ("first", "second", "both_false", "other", "other_again", "third", "start_again", "end", "start_and_end",
                     "other_end", "stats", "number_id")},

@@ -198,7 +198,8 @@ def iterative():
     yield infer("with_id", "countdown", [2], sequence_id=5)
     yield infer("with_id_and_start", "countdown", [2], sequence_id=5, sequence_start=True)
     yield infer("two_rows", "countdown", [2, 3], (2, 1))
-    yield together("beside_each_other", infer("three", "countdown", [3]), infer("four", "countdown", [4], after_ms=5))
+    yield together("beside_each_other", infer("three", "countdown", [3]), infer("four", "countdown", [4], after_ms=5),
+                   any_order=True)
     yield stats("stats", "countdown")
     for n in (1, 3):
         yield request(f"stream_{n}", "POST", "/v2/models/countdown_stream/generate_stream", {"INPUT0": n})
