@@ -14,7 +14,8 @@
 namespace nereid::server::trace {
 namespace {
 
-constexpr size_t kMostWaiting = 1 << 20;  // bytes
+constexpr size_t kMostWaiting = 1 << 20;           // bytes, of what goes into one file
+constexpr size_t kMostOfFile = 64 * kMostWaiting;  // of a file of its own, which then has fewer traces
 
 void warn(const Status& status) {
   warn_once("trace_file", "traces are lost: {}", status.message());
@@ -77,7 +78,7 @@ void TraceCollector::add(std::string_view members, bool is_last) {
       waiting_ += members;
       ++count_;
     }
-    is_numbered = is_last || (log_frequency_ != 0 && count_ >= log_frequency_);
+    is_numbered = is_last || (log_frequency_ != 0 && (count_ >= log_frequency_ || waiting_.size() >= kMostOfFile));
     if (!is_numbered && (log_frequency_ != 0 || waiting_.size() < kMostWaiting)) return;
     whole.swap(waiting_);
     count_ = 0;
