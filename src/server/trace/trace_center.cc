@@ -29,7 +29,6 @@ class Scope final : public TraceSink {
     if (level_ == kOff || rate_ == 0 || values_.count == 0) return false;
     if (++asked_ % rate_ != 0) return false;
     if (values_.count > 0) --values_.count;
-    ++taken_;
     return true;
   }
   bool is_on() const { return level_ != kOff; }
@@ -41,14 +40,9 @@ class Scope final : public TraceSink {
 
   void write(FinishedTrace trace) override {
     if (sender_ != nullptr) return sender_->add(std::move(trace));
-    bool is_last = false;
-    {
-      const std::lock_guard lock(mutex_);
-      is_last = ++written_ == taken_ && values_.count == 0;
-    }
     // A request that no model took leaves nothing.
-    const bool has_begun = !trace.models.empty() && trace.models.front().at(TraceMark::kRequestStart) != 0;
-    collector_.add(has_begun ? trace_text(trace, (level_ & kTimestamps) != 0) : std::string(), is_last);
+    if (trace.models.empty() || trace.models.front().at(TraceMark::kRequestStart) == 0) return;
+    collector_.add(trace_text(trace, (level_ & kTimestamps) != 0));
   }
 
  private:
@@ -56,7 +50,7 @@ class Scope final : public TraceSink {
   const uint8_t level_;
   mutable std::mutex mutex_;
   Values values_;  // the count is what is left
-  uint64_t asked_ = 0, taken_ = 0, written_ = 0;
+  uint64_t asked_ = 0;
   const std::shared_ptr<OtlpSender> sender_;
   TraceCollector collector_;
 };

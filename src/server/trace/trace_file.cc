@@ -68,22 +68,20 @@ TraceCollector::~TraceCollector() {
   if (!waiting_.empty()) file_->append(waiting_);
 }
 
-void TraceCollector::add(std::string_view members, bool is_last) {
+void TraceCollector::add(std::string_view members) {
   std::string whole;
-  bool is_numbered = false;
+  const bool is_numbered = log_frequency_ != 0;
   {
     const std::lock_guard lock(mutex_);
-    if (!members.empty()) {
-      if (!waiting_.empty()) waiting_ += ',';
-      waiting_ += members;
-      ++count_;
-    }
-    is_numbered = is_last || (log_frequency_ != 0 && (count_ >= log_frequency_ || waiting_.size() >= kMostOfFile));
-    if (!is_numbered && (log_frequency_ != 0 || waiting_.size() < kMostWaiting)) return;
+    if (!waiting_.empty()) waiting_ += ',';
+    waiting_ += members;
+    ++count_;
+    const bool is_full =
+        is_numbered ? count_ >= log_frequency_ || waiting_.size() >= kMostOfFile : waiting_.size() >= kMostWaiting;
+    if (!is_full) return;
     whole.swap(waiting_);
     count_ = 0;
   }
-  if (whole.empty()) return;
   is_numbered ? file_->write_numbered(whole) : file_->append(whole);
 }
 

@@ -33,12 +33,11 @@ class TraceFile {
 // as many are there as a file is to hold. Thread-safe.
 class TraceCollector {
  public:
-  // `log_frequency` 0: no files of their own. `is_last` (of add) says that no more traces are to come.
+  // `log_frequency` 0: no files of their own.
   TraceCollector(std::shared_ptr<TraceFile> file, uint32_t log_frequency)
       : file_(std::move(file)), log_frequency_(log_frequency) {}
   ~TraceCollector();
-  // No members: a trace that left nothing.
-  void add(std::string_view members, bool is_last);
+  void add(std::string_view members);
 
  private:
   const std::shared_ptr<TraceFile> file_;

@@ -141,7 +141,7 @@ class TraceTest(unittest.TestCase):
             served.infer_once("identity_dyn", "INPUT0")
         self.assertEqual(json.loads(served.ask("GET", path)[2])["trace_count"], "0")
         self.assertEqual(served.stop(), 0)
-        traces = json.loads((folder / "trace.json.0").read_text())
+        traces = json.loads((folder / "trace.json").read_text())
         self.assertEqual([m[0] for m in outline(traces)], ["identity_fp32"] * 2)
 
     def test_spans_reach_a_collector_and_go_on_with_a_clients_trace(self):
