@@ -68,11 +68,18 @@ std::string request_headers(std::string_view authority, std::string_view path, b
 // The value of a header that stands in the block as plain text; "" where it does not.
 std::string_view plain_header(std::string_view block, std::string_view name) {
   const size_t at = block.find(name);
-  const size_t length_at = at + name.size();
-  if (at == block.npos || length_at >= block.size()) return {};
-  const auto length = static_cast<unsigned char>(block[length_at]);
-  if (length > 126 || length_at + 1 + length > block.size()) return {};  // Huffman's code, or longer than it is worth
-  return block.substr(length_at + 1, length);
+  if (at == block.npos || at + name.size() >= block.size()) return {};
+  block.remove_prefix(at + name.size());
+  // RFC 7541, section 5.1: seven bits, and more behind them where all are set; the eighth says Huffman's code.
+  const auto byte = [&](size_t i) { return static_cast<unsigned char>(block[i]); };
+  size_t length = byte(0), head = 1;
+  if (length > 127) return {};
+  if (length == 127)
+    for (int shift = 0; shift < 21 && head < block.size(); shift += 7) {
+      length += size_t{byte(head) & 0x7fu} << shift;
+      if (byte(head++) < 128) break;
+    }
+  return head + length > block.size() ? std::string_view() : block.substr(head, length);
 }
 
 }  // namespace

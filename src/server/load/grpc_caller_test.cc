@@ -104,6 +104,11 @@ TEST(GrpcCaller, what_goes_wrong_is_said) {
     return caller.error();
   };
   EXPECT_EQ(error_of(trailers(1, "5", "no model")), "gRPC status 5: no model");
+  const std::string sentence(200, 'x');
+  EXPECT_EQ(error_of(frame(1, 0x5, 1,
+                           bytes({0x40, 11}) + kStatusName + bytes({1}) + "3" + bytes({0x40, 12}) + "grpc-message" +
+                               bytes({0x7f, 73}) + sentence)),
+            "gRPC status 3: " + sentence);
   EXPECT_THAT(error_of(trailers(1, "0")), HasSubstr("not as long as it says"));
   EXPECT_THAT(error_of(frame(0, 0, 1, bytes({0, 0, 0, 0, 9}) + "ab") + trailers(1, "0")), HasSubstr("not as long"));
   EXPECT_THAT(error_of(frame(3, 0, 1, bytes({0, 0, 0, 8}))), HasSubstr("HTTP/2's error 8"));

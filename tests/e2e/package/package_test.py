@@ -122,6 +122,27 @@ class PackageTest(unittest.TestCase):
     def test_the_program_is_installed(self):
         self.assertIn("nereid", run(self.prefix / "bin" / "nereid", "--version"))
 
+    def test_the_library_for_grpc_lies_where_the_program_looks(self):
+        if not sorted(Path(os.environ["NEREID_BUILD"]).glob("**/lib/nereid/libnereid_grpc.so")):
+            self.skipTest("gRPC was not there when this was built")
+        found = sorted(self.prefix.glob("lib*/**/nereid/libnereid_grpc.so"))
+        self.assertEqual(len(found), 1, list(self.prefix.rglob("*")))
+        (self.dir / "none").mkdir()
+        serving = subprocess.Popen([self.prefix / "bin" / "nereid", "serve", f"--model-repository={self.dir / 'none'}",
+                                    "--http-port=0", "--grpc-port=0", "--metrics-port=0"], stdout=subprocess.PIPE,
+                                   stderr=subprocess.STDOUT, text=True)
+        try:
+            lines = []
+            for line in serving.stdout:
+                lines.append(line)
+                if line.startswith("serving"):
+                    break
+            self.assertIn("gRPC at 127.0.0.1:", "".join(lines))
+        finally:
+            serving.terminate()
+            serving.wait(60)
+            serving.stdout.close()
+
 
 if __name__ == "__main__":
     unittest.main()
