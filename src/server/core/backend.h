@@ -24,8 +24,8 @@ class Execution {
   virtual bool wants(std::string_view output) const = 0;
   // A response; exactly one with is_final set, also for a decoupled model. On any thread.
   virtual void send(InferResponse response) = 0;
-  // Instead of a last response, while it is executed: the request is to run once more, with these tensors for the states
-  // of its sequence. False: the configuration does not say iterative_sequence, and nothing has happened.
+  // Instead of a last response, while it is executed: the request is to run once more, with these tensors for the
+  // states of its sequence. False: the configuration does not say iterative_sequence, and nothing has happened.
   virtual bool run_again(std::vector<InferTensor> /*states*/) { return false; }
 };
 

@@ -9,7 +9,6 @@
 #include <vector>
 
 #include "base/status.h"
-#include "base/status.h"
 #include "server/core/infer_tensor.h"
 #include "server/core/model_config.h"
 
