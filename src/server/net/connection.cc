@@ -12,7 +12,8 @@ namespace {
 
 constexpr int64_t kMs = 1'000'000;
 constexpr int64_t kLingerMs = 2'000;  // for a client to read an error while it still sends
-constexpr size_t kReadsAtOnce = 4;    // scratch buffers of one connection before others get their turn
+// Of one connection before others get their turn: a body that is there is read whole, while it is in the cache.
+constexpr size_t kReadsAtOnce = 16;
 
 }  // namespace
 
