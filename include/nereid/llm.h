@@ -28,7 +28,7 @@ typedef struct nereid_llm nereid_llm;
 
 typedef struct nereid_llm_options {
   size_t struct_size;
-  const char* device; /* NULL or "cpu" */
+  const char* device; /* NULL or "cpu"; "cuda" or "cuda:1" where the CUDA plugin is */
   int32_t threads;    /* 0: one a CPU */
   int32_t reserved;
   int64_t context_tokens;      /* longest prompt and answer together; 0: the model's, at most 8192 */

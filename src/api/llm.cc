@@ -64,7 +64,6 @@ Status open(const char* path, const nereid_llm_options* given, nereid_llm** out)
   *out = nullptr;
   if (path == nullptr) return invalid_argument("the path of the model is NULL");
   NEREID_TRY(const nereid_llm_options o, read_options(given));
-  NEREID_RETURN_IF_ERROR(check_device(o.device));
   NEREID_TRY(const int threads, read_threads(o.threads));
   NEREID_TRY(llm::ExecutorOptions executor, read_executor_options(o));
   auto llm = std::make_unique<Llm>();
@@ -72,6 +71,7 @@ Status open(const char* path, const nereid_llm_options* given, nereid_llm** out)
     if (o.progress != nullptr) (void)o.progress(o.progress_user, "packing the weights", done, total);
   };
   llm::OpenOptions how{.threads = threads, .context = o.context_tokens};
+  if (o.device != nullptr) how.device = o.device;
   if (o.kv_cache_dtype != nullptr) how.kv_cache_dtype = o.kv_cache_dtype;
   NEREID_TRY(llm->opened, llm::open_model(path, how, llm::load_options(executor), progress));
   if (o.draft != nullptr) {

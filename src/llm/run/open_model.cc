@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "llm/run/open_model.h"
 
+#include <algorithm>
+
 #include "base/clock.h"
 #include "compile/engine_cache.h"
 #include "runtime/device/device_accelerator.h"
@@ -9,6 +11,8 @@ namespace nereid::llm {
 namespace {
 
 constexpr int kMaxThreads = 1024;
+// Of a step of one that generates alone on a GPU: products of fewer tokens read the weights as often.
+constexpr int64_t kDeviceStepTokens = 2048;
 
 Result<Isa> choose_isa(const std::string& name, std::vector<std::string>* warnings) {
   const CpuInfo info = read_cpu_info();
@@ -70,6 +74,7 @@ Result<OpenedModel> open_model(const std::string& path, const OpenOptions& optio
     if (device.status().code() == StatusCode::kInvalidArgument) return blame_options(device.status());
     NEREID_TRY(load.accelerator, std::move(device));
     opened.device = load.accelerator->name();
+    if (load.cache_tokens == 0) load.step_tokens = std::max(load.step_tokens, kDeviceStepTokens);
   }
   opened.pool = std::make_unique<ThreadPool>(ThreadPoolOptions{.threads = options.threads});
   NEREID_TRY(const compile::OpenedEngine engine,
