@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "server/host/metered_model.h"
+
 namespace nereid::server {
 namespace {
 
@@ -33,6 +35,23 @@ class RepositoryTexts final : public TextModels {
   const std::shared_ptr<const InferModels> models_;
 };
 
+class MeteredTexts final : public TextModels {
+ public:
+  MeteredTexts(std::shared_ptr<const TextModels> models, metrics::Registry& registry)
+      : models_(std::move(models)), registry_(registry) {}
+
+  // A wrapper for each request: models come and go, and one that is kept here would not go.
+  std::shared_ptr<TextModel> find(std::string_view name) const override {
+    std::shared_ptr<TextModel> found = models_->find(name);
+    return found == nullptr ? nullptr : metered(std::move(found), registry_);
+  }
+  std::vector<std::shared_ptr<TextModel>> list() const override { return models_->list(); }
+
+ private:
+  const std::shared_ptr<const TextModels> models_;
+  metrics::Registry& registry_;
+};
+
 class JoinedTexts final : public TextModels {
  public:
   JoinedTexts(std::shared_ptr<const TextModels> first, std::shared_ptr<const TextModels> second)
@@ -59,6 +78,10 @@ class JoinedTexts final : public TextModels {
 
 std::shared_ptr<TextModels> repository_texts(std::shared_ptr<const InferModels> models) {
   return std::make_shared<RepositoryTexts>(std::move(models));
+}
+
+std::shared_ptr<TextModels> metered_texts(std::shared_ptr<const TextModels> models, metrics::Registry& registry) {
+  return std::make_shared<MeteredTexts>(std::move(models), registry);
 }
 
 std::shared_ptr<TextModels> joined_texts(std::shared_ptr<const TextModels> first,

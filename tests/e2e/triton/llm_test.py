@@ -76,6 +76,68 @@ def write_repository(folder, model):
          "max_model_len": 256}))
 
 
+def write_five_models(folder, model):
+    """preprocessing, tensorrt_llm, postprocessing and the ensemble of them, with the tensors and maps of the manuals; the two
+    Python models have another backend and are otherwise as they were."""
+    def block(kind, rows):
+        return f"{kind} [ {', '.join(rows)} ]\n"
+
+    def step(name, inputs, outputs):
+        maps = "".join(f'input_map {{ key: "{k}" value: "{v}" }} ' for k, v in inputs.items())
+        maps += "".join(f'output_map {{ key: "{k}" value: "{v}" }} ' for k, v in outputs.items())
+        return f'{{ model_name: "{name}" model_version: -1 {maps} }}'
+
+    tokenizer = f'parameters {{ key: "tokenizer_dir" value {{ string_value: "{model}" }} }}\n'
+    configs = {
+        "preprocessing": 'backend: "tokenize" max_batch_size: 8\n' + tokenizer +
+        block("input", [tensor("QUERY", "TYPE_STRING", "1", False), tensor("DECODER_QUERY", "TYPE_STRING", "1"),
+                        tensor("REQUEST_OUTPUT_LEN", "TYPE_INT32", "1", False), tensor("BAD_WORDS_DICT", "TYPE_STRING", "-1"),
+                        tensor("STOP_WORDS_DICT", "TYPE_STRING", "-1"), tensor("END_ID", "TYPE_INT32", "1"),
+                        tensor("PAD_ID", "TYPE_INT32", "1")]) +
+        block("output", [tensor("INPUT_ID", "TYPE_INT32", "-1", False), tensor("REQUEST_INPUT_LEN", "TYPE_INT32", "1", False),
+                         tensor("DECODER_INPUT_ID", "TYPE_INT32", "-1", False),
+                         tensor("REQUEST_DECODER_INPUT_LEN", "TYPE_INT32", "1", False),
+                         tensor("BAD_WORDS_IDS", "TYPE_INT32", "2, -1", False),
+                         tensor("STOP_WORDS_IDS", "TYPE_INT32", "2, -1", False),
+                         tensor("EMBEDDING_BIAS", "TYPE_FP32", "-1", False),
+                         tensor("REQUEST_OUTPUT_LEN", "TYPE_INT32", "-1", False),
+                         tensor("OUT_END_ID", "TYPE_INT32", "1", False), tensor("OUT_PAD_ID", "TYPE_INT32", "1", False)]),
+        "postprocessing": 'backend: "detokenize" max_batch_size: 8\n' + tokenizer +
+        block("input", [tensor("TOKENS_BATCH", "TYPE_INT32", "-1, -1", False),
+                        tensor("SEQUENCE_LENGTH", "TYPE_INT32", "-1", False)]) +
+        block("output", [tensor("OUTPUT", "TYPE_STRING", "-1", False)]),
+        "tensorrt_llm": tensorrt_llm(model).replace("input [ ", "input [ " + ", ".join(
+            [tensor("decoder_input_ids", "TYPE_INT32", "-1"), tensor("decoder_input_lengths", "TYPE_INT32", "1"),
+             tensor("bad_words_list", "TYPE_INT32", "2, -1"), tensor("embedding_bias", "TYPE_FP32", "-1")]) + ", "),
+        "ensemble": 'platform: "ensemble" max_batch_size: 8\n' +
+        block("input", [tensor("text_input", "TYPE_STRING", "1", False), tensor("max_tokens", "TYPE_INT32", "1", False),
+                        tensor("bad_words", "TYPE_STRING", "-1"), tensor("stop_words", "TYPE_STRING", "-1"),
+                        tensor("end_id", "TYPE_INT32", "1"), tensor("top_k", "TYPE_INT32", "1")]) +
+        block("output", [tensor("text_output", "TYPE_STRING", "-1", False), tensor("cum_log_probs", "TYPE_FP32", "-1", False),
+                         tensor("context_logits", "TYPE_FP32", "-1, -1", False)]) +
+        "ensemble_scheduling { step [ " + ", ".join([
+            step("preprocessing", {"QUERY": "text_input", "REQUEST_OUTPUT_LEN": "max_tokens", "BAD_WORDS_DICT": "bad_words",
+                                   "STOP_WORDS_DICT": "stop_words", "END_ID": "end_id"},
+                 {"INPUT_ID": "_INPUT_ID", "REQUEST_INPUT_LEN": "_REQUEST_INPUT_LEN", "DECODER_INPUT_ID": "_DECODER_INPUT_ID",
+                  "REQUEST_DECODER_INPUT_LEN": "_REQUEST_DECODER_INPUT_LEN", "REQUEST_OUTPUT_LEN": "_REQUEST_OUTPUT_LEN",
+                  "STOP_WORDS_IDS": "_STOP_WORDS_IDS", "BAD_WORDS_IDS": "_BAD_WORDS_IDS", "EMBEDDING_BIAS": "_EMBEDDING_BIAS",
+                  "OUT_END_ID": "_PREPROCESSOR_END_ID", "OUT_PAD_ID": "_PREPROCESSOR_PAD_ID"}),
+            step("tensorrt_llm", {"input_ids": "_INPUT_ID", "input_lengths": "_REQUEST_INPUT_LEN",
+                                  "decoder_input_ids": "_DECODER_INPUT_ID",
+                                  "decoder_input_lengths": "_REQUEST_DECODER_INPUT_LEN",
+                                  "request_output_len": "_REQUEST_OUTPUT_LEN", "end_id": "_PREPROCESSOR_END_ID",
+                                  "pad_id": "_PREPROCESSOR_PAD_ID", "embedding_bias": "_EMBEDDING_BIAS",
+                                  "stop_words_list": "_STOP_WORDS_IDS", "bad_words_list": "_BAD_WORDS_IDS",
+                                  "runtime_top_k": "top_k"},
+                 {"output_ids": "_TOKENS_BATCH", "sequence_length": "_SEQUENCE_LENGTH", "cum_log_probs": "cum_log_probs",
+                  "context_logits": "context_logits"}),
+            step("postprocessing", {"TOKENS_BATCH": "_TOKENS_BATCH", "SEQUENCE_LENGTH": "_SEQUENCE_LENGTH"},
+                 {"OUTPUT": "text_output"})]) + " ] }\n"}
+    for name, config in configs.items():
+        (folder / name / "1").mkdir(parents=True)
+        (folder / name / "config.pbtxt").write_text(config)
+
+
 def run_alone(model, tokens, prompt=PROMPT):
     """What `nereid run` says."""
     environment = {k: v for k, v in os.environ.items() if not k.startswith("NEREID_")}
@@ -337,6 +399,36 @@ class MemoryTest(unittest.TestCase):
             self.assertLess(resident[-1], resident[0] + 30, f"MiB at the start and after each unload: {resident}")
 
 
+@unittest.skipUnless(SMOLLM, "SmolLM2 has not been fetched (scripts/fetch_models)")
+class FiveModelsTest(unittest.TestCase):
+    def test_the_manuals_ensemble_answers_without_python(self):
+        with tempfile.TemporaryDirectory() as folder:
+            write_five_models(Path(folder), SMOLLM)
+            served = Served(folder)
+            self.addCleanup(served.stop)
+            text = run_alone(SMOLLM, 24)["text"]
+
+            def ask(**body):
+                status, _, got = served.ask("POST", "/v2/models/ensemble/generate", json.dumps(body))
+                self.assertEqual(status, 200, got)
+                return json.loads(got)["text_output"]
+
+            self.assertEqual(ask(text_input=PROMPT, max_tokens=24, bad_words="", stop_words=""), PROMPT + text)
+            word = text.split()[2]
+            self.assertTrue(ask(text_input=PROMPT, max_tokens=24, stop_words=[" " + word, "never said"]).endswith(
+                text[:text.index(" " + word)]))
+            self.assertNotIn(word, ask(text_input=PROMPT, max_tokens=24, bad_words=[" " + word]))
+            # Prompts of different lengths in one batch, padded on their way.
+            prompts = [PROMPT, "Once upon a time there was a little girl who"]
+            body = {"inputs": [{"name": "text_input", "shape": [2, 1], "datatype": "BYTES", "data": prompts},
+                               {"name": "max_tokens", "shape": [2, 1], "datatype": "INT32", "data": [24, 6]}]}
+            status, _, got = served.ask("POST", "/v2/models/ensemble/infer", json.dumps(body))
+            self.assertEqual(status, 200, got)
+            outputs = {o["name"]: o for o in json.loads(got)["outputs"]}
+            self.assertEqual(outputs["text_output"]["data"],
+                             [PROMPT + text, prompts[1] + run_alone(SMOLLM, 6, prompts[1])["text"]])
+
+
 class ReloadTest(unittest.TestCase):
     def setUp(self):
         folder = tempfile.TemporaryDirectory()
@@ -420,6 +512,10 @@ class ReloadTest(unittest.TestCase):
             status, _, text = self.served.ask("POST", f"/v2/repository/models/{name}/load", "{}")
             self.assertIn(status, (400, 500), text)
             self.assertIn(what.lower(), text.decode().lower())
+        for _ in range(200):  # standard error is read beside
+            if "not filled in" in "".join(self.served.said):
+                break
+            time.sleep(0.05)
         self.assertIn("'${triton_max_batch_size}' was not filled in", "".join(self.served.said))
 
 

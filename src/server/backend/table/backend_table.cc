@@ -4,6 +4,7 @@
 #include "server/backend/engine/engine_backend.h"
 #include "server/backend/example/example_backends.h"
 #include "server/backend/identity/identity_backend.h"
+#include "server/backend/tokens/tokens_backend.h"
 
 namespace nereid::server {
 namespace {
@@ -30,6 +31,8 @@ constexpr Row kRows[] = {
     {"parameters", make_parameters_backend},
     {"tally", make_tally_backend},
     {"countdown", make_countdown_backend},
+    {"tokenize", make_tokenize_backend},
+    {"detokenize", make_detokenize_backend},
 };
 
 }  // namespace
