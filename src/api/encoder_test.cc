@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Encoders through the C interface and its facade: the numbers are sentence-transformers', and misuse is a sentence.
+// Encoders through the C interface: the numbers are sentence-transformers', and misuse is a sentence.
+#include "nereid/encoder.h"
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <nereid/encoder.hpp>
 #include <thread>
 
 #include "llm/run/test_encoder.h"
@@ -100,22 +101,6 @@ TEST_F(ApiEncoder, misuse_is_a_sentence) {
   EXPECT_EQ(nereid_encoder_close(&encoder), NEREID_OK);
   EXPECT_EQ(nereid_encoder_describe(nullptr, nullptr), NEREID_INVALID_ARGUMENT);
   EXPECT_EQ(nereid_encoder_open("/nowhere", nullptr, &encoder), NEREID_NOT_FOUND);
-}
-
-TEST_F(ApiEncoder, the_facade_judges_pairs) {
-  const Json expected = encoder_expected("bert-cross");
-  nereid::EncoderOptions options;
-  options.threads = 1;
-  auto encoder = nereid::Encoder::open(encoder_path("bert-cross"), options).value_or_throw();
-  EXPECT_EQ(encoder.describe()->labels, 1);
-  std::vector<nereid::EncoderText> pairs;
-  for (const Json& pair : expected["texts"]) {
-    pairs.emplace_back(pair["query"].get<std::string>(), pair["text"].get<std::string>());
-    pairs.back().truncates = true;
-  }
-  const auto scores = encoder.encode(pairs).value_or_throw();
-  for (size_t i = 0; i < pairs.size(); ++i) EXPECT_NEAR(scores[i][0], expected["texts"][i]["score"].get<float>(), 2e-5);
-  EXPECT_EQ(encoder.encode({}).status().code(), NEREID_INVALID_ARGUMENT);
 }
 
 }  // namespace
