@@ -4,7 +4,6 @@
 #pragma once
 
 #include <cstdint>
-#include <cstdint>
 #include <functional>
 #include <string>
 #include <string_view>

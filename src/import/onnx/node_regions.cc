@@ -32,7 +32,8 @@ Result<std::pair<size_t, size_t>> NodeView::region_arity(std::string_view attr) 
 
 Result<std::vector<std::shared_ptr<const graph::Graph>>> NodeView::regions(const std::vector<RegionRequest>& requests,
                                                                            std::vector<ValueId>& captures) {
-  if (frame_.depth >= kMostRegionDepth) return invalid_argument("its graphs lie more than {} deep in each other", kMostRegionDepth);
+  if (frame_.depth >= kMostRegionDepth)
+    return invalid_argument("its graphs lie more than {} deep in each other", kMostRegionDepth);
   std::vector<const ::onnx::GraphProto*> protos;
   std::set<std::string> outside;
   for (const RegionRequest& r : requests) {

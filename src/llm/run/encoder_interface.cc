@@ -28,9 +28,9 @@ struct EncoderIndex {
   std::array<std::string_view, 3> inputs;
 };
 constexpr EncoderIndex kEncoderIndices[] = {{"embedding", 0, {"tokens", "positions", "types"}},
-                                      {"select_rows", 1, {"output_rows"}},
-                                      {"attention_packed", 3, {"starts"}},
-                                      {"rope", 1, {"positions"}}};
+                                            {"select_rows", 1, {"output_rows"}},
+                                            {"attention_packed", 3, {"starts"}},
+                                            {"rope", 1, {"positions"}}};
 
 Status check_indices(const Graph& g, const graph::Node& node) {
   for (const EncoderIndex& index : kEncoderIndices) {

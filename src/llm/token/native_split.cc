@@ -212,7 +212,8 @@ constexpr Row kNativeSplits[] = {
 }  // namespace
 
 NativeSplit find_native_split(std::string_view regex) {
-  const auto at = std::find_if(std::begin(kNativeSplits), std::end(kNativeSplits), [&](const Row& r) { return r.regex == regex; });
+  const auto at =
+      std::find_if(std::begin(kNativeSplits), std::end(kNativeSplits), [&](const Row& r) { return r.regex == regex; });
   return at == std::end(kNativeSplits) ? nullptr : at->split;
 }
 

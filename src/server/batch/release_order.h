@@ -3,7 +3,6 @@
 #pragma once
 
 #include <cstddef>
-#include <cstddef>
 #include <cstdint>
 #include <deque>
 #include <unordered_set>

@@ -243,7 +243,7 @@ class ProcessHost final : public Host {
   RequestMeters request_meters_{registry_};
   std::shared_ptr<GrowingModels> models_ = std::make_shared<GrowingModels>();
   std::shared_ptr<const TextModels> offered_ = models_;  // with those of a repository
-  std::vector<std::shared_ptr<LlmModel>> llms_;  // of those, what load() has opened
+  std::vector<std::shared_ptr<LlmModel>> llms_;          // of those, what load() has opened
   std::vector<std::shared_ptr<EncoderModel>> encoders_;
   std::unique_ptr<net::Server> server_;  // goes first
 };

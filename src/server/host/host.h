@@ -14,8 +14,8 @@
 #include <vector>
 
 #include "server/backend/llm/llm_model.h"
-#include "server/core/text_models.h"
 #include "server/core/log_control.h"
+#include "server/core/text_models.h"
 #include "server/net/api_keys.h"
 #include "server/net/server.h"
 

@@ -189,7 +189,7 @@ class RepositoryServer final : public ModelServer {
   std::shared_ptr<Tracer> tracer_;
   std::shared_ptr<ModelMetrics> metrics_;
   const std::shared_ptr<BytePool> pool_ = std::make_shared<BytePool>();  // of gRPC's inputs
-  std::unique_ptr<kserve::GrpcServer> grpc_;  // goes before the models
+  std::unique_ptr<kserve::GrpcServer> grpc_;                             // goes before the models
   std::mutex mutex_;
   std::condition_variable changed_;
   bool is_stopping_ = false;

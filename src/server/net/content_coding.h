@@ -23,7 +23,8 @@ std::optional<HttpError> decode(Coding coding, std::string_view bytes, int64_t m
 // Empty where there is no memory for it.
 std::string gzip(std::string_view bytes);
 
-// Undoes the request's Content-Encoding, whose header goes, within `most_bytes` and what its size makes likely; 415 for another than gzip, x-gzip, deflate or identity.
+// Undoes the request's Content-Encoding, whose header goes, within `most_bytes` and what its size makes likely; 415 for
+// another than gzip, x-gzip, deflate or identity.
 std::optional<HttpError> decode_body(Request* request, int64_t most_bytes);
 
 // Whether a header Accept-Encoding allows gzip.
