@@ -11,7 +11,7 @@ option(NEREID_UNITY "Compile several files of a module as one" OFF)
 set(NEREID_UNITY_MODULES cli compile graph import_onnx import_onnx_ops llm_chat llm_run llm_sample llm_token passes
   runtime_net server_protocol_openai server_protocol_openai_endpoints)
 # Programs of tests likewise, where their files name different things.
-set(NEREID_UNITY_TESTS base cli llm_token passes runtime_net server_net server_protocol_openai server_runner)
+set(NEREID_UNITY_TESTS cli llm_token passes runtime_net server_net server_protocol_openai server_runner)
 
 function(nereid_unity)
   if(NOT NEREID_UNITY)
