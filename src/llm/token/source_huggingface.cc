@@ -232,7 +232,8 @@ Status read_model(const Json& root, const Json& model, TokenizerSpec& spec) {
 }  // namespace
 
 Result<TokenizerSpec> spec_from_huggingface(const HuggingFaceFiles& files) {
-  const Result<Json> parsed = parse_json(files.tokenizer_json);
+  // Deeper than any of its parts may be: those say it in their own words.
+  const Result<Json> parsed = parse_json(files.tokenizer_json, {.max_depth = 100000});
   if (!parsed.is_ok()) return invalid_argument("tokenizer.json is no JSON text: {}", parsed.status().message());
   const Json& root = *parsed;
   const Json* model = member(root, "model");

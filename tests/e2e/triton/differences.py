@@ -27,6 +27,7 @@ DIFFERENCES = {
     ("infer", "decoupled_infer_zero"): DECOUPLED,
     ("infer", "fp16_json"): "FP16 may be sent as JSON; the type is wrong for the model all the same",
     ("infer", "bf16_json"): "BF16 may be sent as JSON; the type is wrong for the model all the same",
+    ("infer", "int_overflow"): "a number that the type has not is refused, not computed with after its upper bits are cut off",
     ("infer", "input_shape_overflow"): "a batch of 2^62 is refused as such, not taken for 0",
     ("settings", "log_after_half_wrong"): "a change with a mistake changes nothing",
     ("shm", "register_too_big"): "the sentence says the sizes as well",

@@ -2,7 +2,9 @@
 """tritonclient's gRPC client, unchanged, and every recorded call (tests/golden/kserve/grpc_*.json) again."""
 import json
 import queue
+import struct
 import tempfile
+import time
 import unittest
 from pathlib import Path
 
@@ -186,6 +188,21 @@ class ClientTest(unittest.TestCase):
         self.assertEqual([int(r.as_numpy("OUT")[0]) for r, _ in answers[:3]], [0, 1, 2])
         final = [r.get_response().parameters["triton_final_response"].bool_param for r, _ in answers]
         self.assertEqual(final, [False, False, False, True])
+
+    def test_a_client_that_does_not_read_is_told_at_last(self):
+        from tritonclient.grpc import service_pb2, service_pb2_grpc
+        request = service_pb2.ModelInferRequest(model_name="decoupled", raw_input_contents=[struct.pack("<i", 2**31 - 1)])
+        request.inputs.add(name="COUNT", datatype="INT32", shape=[1])
+        with grpc.insecure_channel(f"127.0.0.1:{self.served.grpc_port}") as channel:
+            answers = service_pb2_grpc.GRPCInferenceServiceStub(channel).ModelStreamInfer(iter([request]))
+            next(answers)
+            time.sleep(8)  # a quarter of a million answers come sooner
+            with self.assertRaises(grpc.RpcError) as told:
+                for _ in range(1_000_000):
+                    next(answers)
+            self.assertEqual(told.exception.code(), grpc.StatusCode.RESOURCE_EXHAUSTED)
+            self.assertIn("does not read", told.exception.details())
+        self.assertTrue(self.client.is_server_live())
 
     def test_a_stream_keeps_the_order_and_outlives_an_error(self):
         requests = []

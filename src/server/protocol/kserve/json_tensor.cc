@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "server/protocol/kserve/json_tensor.h"
 
+#include <utility>
+
 #include "base/float_convert.h"
 
 namespace nereid::server::kserve {
@@ -11,17 +13,25 @@ void append_raw(std::string* out, T value) {
   out->append(reinterpret_cast<const char*>(&value), sizeof value);
 }
 
-// One element; an integer that is too large for its type is cut off, as it always was.
+// Triton cuts such a number off and computes with what is left.
+template <typename T>
+Status out_of_range(T number, InferType type) {
+  return invalid_argument("Unable to parse 'data': {} is no {}", number, infer_type_name(type));
+}
+
+// One element.
 Status append_element(std::string* out, const JsonValue& value, InferType type) {
   const auto as_signed = [&]<typename T>(T) -> Status {
     const std::optional<int64_t> number = value.as_int();
     if (!number) return wrong_kind("data", "non-signed-integer", "signed-integer");
+    if (!std::in_range<T>(*number)) return out_of_range(*number, type);
     append_raw(out, static_cast<T>(*number));
     return Status::ok();
   };
   const auto as_unsigned = [&]<typename T>(T) -> Status {
     const std::optional<uint64_t> number = value.as_uint();
     if (!number) return wrong_kind("data", "non-unsigned-integer", "unsigned-integer");
+    if (!std::in_range<T>(*number)) return out_of_range(*number, type);
     append_raw(out, static_cast<T>(*number));
     return Status::ok();
   };

@@ -114,6 +114,9 @@ TEST(JsonTensor, what_does_not_fit_is_told) {
             "Unable to parse 'data': attempt to access JSON non-signed-integer as signed-integer");
   EXPECT_EQ(elements("[1]", InferType::kBytes, 1),
             "Unable to parse JSON bytes array: attempt to access JSON non-string as string");
+  EXPECT_EQ(elements("[255,300]", InferType::kUint8, 2), "Unable to parse 'data': 300 is no UINT8");
+  EXPECT_EQ(elements("[-32769]", InferType::kInt16, 1), "Unable to parse 'data': -32769 is no INT16");
+  EXPECT_EQ(elements("[4294967299]", InferType::kInt32, 1), "Unable to parse 'data': 4294967299 is no INT32");
   EXPECT_EQ(elements("5", InferType::kInt32, 1), "Unable to parse 'data': attempt to access JSON non-array as array");
 }
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "server/protocol/kserve_grpc/stream_reactor.h"
 
+#include <fmt/core.h>
+
 #include <deque>
 #include <mutex>
 
@@ -12,6 +14,14 @@ namespace nereid::server::kserve {
 namespace {
 
 using Message = inference::ModelStreamInferResponse;
+
+// What a client that does not read may leave waiting; beyond it the stream ends.
+constexpr int64_t kMostWaitingBytes = int64_t{256} << 20;
+
+// In memory, about: a message's parts are kept apart.
+int64_t cost(const Message& message) {
+  return static_cast<int64_t>(message.ByteSizeLong()) + 1024;
+}
 
 // What of a request's responses waits for its turn.
 struct Slot {
@@ -67,7 +77,10 @@ class Stream : public std::enable_shared_from_this<Stream> {
   void written(bool ok) {
     const std::lock_guard lock(mutex_);
     is_writing_ = false;
-    if (!out_.empty()) out_.pop_front();
+    if (!out_.empty()) {
+      waiting_bytes_ -= cost(out_.front());
+      out_.pop_front();
+    }
     if (!ok) out_.clear(), is_broken_ = true;
     pump();
   }
@@ -138,16 +151,30 @@ class Stream : public std::enable_shared_from_this<Stream> {
       (*message.mutable_infer_response()->mutable_parameters())["triton_final_response"].set_bool_param(is_final);
     }
     const std::lock_guard lock(mutex_);
-    if (is_sent) is_decoupled ? out_.push_back(std::move(message)) : slot->ready.push_back(std::move(message));
+    if (is_sent && !is_broken_) is_decoupled ? put(std::move(message)) : slot->ready.push_back(std::move(message));
     slot->is_done |= is_final;
     pump();
+  }
+
+  // The mutex is held. The message that is being written stays in any case.
+  void put(Message&& message) {
+    waiting_bytes_ += cost(message);
+    out_.push_back(std::move(message));
+    if (waiting_bytes_ <= kMostWaitingBytes || is_broken_) return;
+    is_final_ = {grpc::StatusCode::RESOURCE_EXHAUSTED,
+                 fmt::format("{} bytes of answers wait for a client that does not read them, more than the {} there is "
+                             "room for: read the stream as it comes, or ask for less at a time",
+                             waiting_bytes_, kMostWaitingBytes)};
+    is_broken_ = true;
+    for (const auto& slot : slots_) slot->cancelled->store(true, std::memory_order_relaxed);
+    out_.erase(out_.begin() + (is_writing_ ? 1 : 0), out_.end());
   }
 
   // What can be written now is written; the mutex is held.
   void pump() {
     while (!slots_.empty()) {
       Slot& first = *slots_.front();
-      for (Message& message : first.ready) out_.push_back(std::move(message));
+      for (Message& message : first.ready) put(std::move(message));
       first.ready.clear();
       if (!first.is_done) {
         pass_over();
@@ -183,6 +210,7 @@ class Stream : public std::enable_shared_from_this<Stream> {
   const bool errors_end_it_;
   std::deque<std::shared_ptr<Slot>> slots_;  // in the order of the requests
   std::deque<Message> out_;                  // the first is being written while is_writing_
+  int64_t waiting_bytes_ = 0;                // of out_
   grpc::Status is_final_;
   bool is_read_ = false, is_writing_ = false, is_broken_ = false, is_finished_ = false;
 };
