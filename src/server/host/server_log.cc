@@ -159,7 +159,7 @@ Result<std::shared_ptr<LogControl>> open_server_log(const LogSettings& settings)
   UniqueFd file;
   if (!settings.file.empty()) {
     file = UniqueFd(::open(settings.file.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644));
-    if (!file) return file_error(errno, "opening", settings.file).with("--log-file");
+    if (!file) return file_error(errno, "open", settings.file).with("--log-file");
   }
   auto log = std::make_shared<ServerLog>(settings, std::move(file));
   // Until somebody asks for something else, lines are those of any of the program's commands.

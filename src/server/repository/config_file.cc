@@ -12,6 +12,7 @@
 #include "server/repository/config_check.h"
 #include "server/repository/config_json.h"
 #include "server/repository/config_values.h"
+#include "server/repository/layout.h"
 
 namespace nereid::server {
 namespace {
@@ -222,6 +223,8 @@ void ConfigFile::normalise() {
 Status ConfigFile::check() const {
   const inference::ModelConfig& m = *message_;
   const std::string& name = m.name();
+  if (!m.default_model_filename().empty())
+    NEREID_RETURN_IF_ERROR(check_inner_path(m.default_model_filename()).with("default_model_filename"));
   if (m.max_batch_size() < 0) return invalid_argument("'max_batch_size' must be non-negative value for {}", name);
   NEREID_RETURN_IF_ERROR(check_tensors(m.input(), "input", name));
   NEREID_RETURN_IF_ERROR(check_tensors(m.output(), "output", name));

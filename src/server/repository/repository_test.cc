@@ -233,6 +233,14 @@ TEST_F(RepositoryTest, labels_stay_inside_the_model) {
   EXPECT_THAT(open().load("one", {}).message(), HasSubstr("'../secret'"));
 }
 
+TEST_F(RepositoryTest, the_models_file_stays_inside_the_model) {
+  add("one", {1});
+  for (const std::string path : {"../../secret", "/etc/hostname"}) {
+    write("one/config.pbtxt", "backend: \"fake\" default_model_filename: \"" + path + "\"");
+    EXPECT_THAT(open().load("one", {}).message(), HasSubstr("'" + path + "' would lie outside"));
+  }
+}
+
 TEST_F(RepositoryTest, a_repository_that_is_not_there_is_told) {
   EXPECT_EQ(Repository::open({.folders = {(root_ / "none").string()}}, loader_).status().code(), StatusCode::kNotFound);
 }

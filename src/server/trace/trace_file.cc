@@ -24,11 +24,11 @@ void warn(const Status& status) {
 Status append_to(const std::string& path, std::string_view text, bool is_new) {
   const int flags = O_WRONLY | O_CREAT | O_CLOEXEC | (is_new ? O_TRUNC : O_APPEND);
   const UniqueFd fd(::open(path.c_str(), flags, 0644));
-  if (!fd) return file_error(errno, "opening", path);
+  if (!fd) return file_error(errno, "open", path);
   while (!text.empty()) {
     const ssize_t n = ::write(fd.get(), text.data(), text.size());
     if (n < 0 && errno == EINTR) continue;
-    if (n < 0) return file_error(errno, "writing", path);
+    if (n < 0) return file_error(errno, "write", path);
     text.remove_prefix(static_cast<size_t>(n));
   }
   return Status::ok();
