@@ -108,6 +108,7 @@ Result<std::unique_ptr<ServedRepository>> ServedRepository::open(const Repositor
           "--response-cache-byte-size and --cache-config say the same in two ways; give one of them");
     scheduling.cache_config = {fmt::format("local,size={}", a.cache_bytes)};
   }
+  host->restricted = protocols.http_restricted;
   keep_freed_memory();
   auto served = std::make_unique<ServedRepository>();
   served->arguments_ = a;

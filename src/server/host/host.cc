@@ -178,6 +178,13 @@ class ProcessHost final : public Host {
     for (net::Endpoint& one : endpoints) {
       if (one.access == net::Access::kOpen) continue;
       one.handle = [this, handle = std::move(one.handle)](net::Request request, std::shared_ptr<net::Responder> out) {
+        if (const std::string* header = options_.restricted.header(kserve::ApiGroup::kInference);
+            header != nullptr &&
+            !options_.restricted.accepts(kserve::ApiGroup::kInference, request.headers.get(*header)))
+          return out->send(openai::shape_error(
+              {.status = 403,
+               .message = fmt::format("This API is restricted; send the header '{}' with its value.", *header),
+               .path = request.path}));
         if (phase_ == Phase::kReady) return handle(std::move(request), std::move(out));
         net::Response wait = openai::shape_error({.status = 503, .message = why_not(), .path = request.path});
         wait.headers.add("Retry-After", "1");

@@ -18,6 +18,7 @@
 #include "server/core/text_models.h"
 #include "server/net/api_keys.h"
 #include "server/net/server.h"
+#include "server/protocol/kserve/api_group.h"
 
 namespace nereid::server {
 
@@ -36,6 +37,7 @@ struct HostOptions {
   std::vector<net::Endpoint> endpoints;           // of the KServe protocol, where a model repository is served
   std::shared_ptr<const TextModels> more_models;  // of that repository, offered beside those that are loaded
   std::function<std::string()> more_metrics;      // text behind that of the host's own metrics
+  kserve::RestrictedApis restricted;              // whose group of inference the API of OpenAI belongs to
 };
 
 // One thread calls it.

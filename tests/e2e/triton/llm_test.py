@@ -429,6 +429,21 @@ class FiveModelsTest(unittest.TestCase):
                              [PROMPT + text, prompts[1] + run_alone(SMOLLM, 6, prompts[1])["text"]])
 
 
+class RestrictedTest(unittest.TestCase):
+    def test_a_restricted_inference_is_restricted_by_openais_api_too(self):
+        with tempfile.TemporaryDirectory() as folder:
+            (Path(folder) / "llm" / "1").mkdir(parents=True)
+            shutil.copy(TINY, Path(folder) / "llm" / "1" / "model.gguf")
+            served = Served(folder, options=["--http-restricted-api=inference:admin=k"])
+            self.addCleanup(served.stop)
+            body = json.dumps({"model": "llm", "prompt": "hi", "max_tokens": 1})
+            status, _, got = served.ask("POST", "/v1/completions", body)
+            self.assertEqual(status, 403, got)
+            self.assertIn("'admin'", json.loads(got)["error"]["message"])
+            self.assertEqual(served.ask("POST", "/v1/completions", body, {"admin": "other"})[0], 403)
+            self.assertEqual(served.ask("POST", "/v1/completions", body, {"admin": "k"})[0], 200)
+
+
 class ReloadTest(unittest.TestCase):
     def setUp(self):
         folder = tempfile.TemporaryDirectory()
