@@ -103,10 +103,10 @@ Status encode(nereid_encoder* handle, const nereid_encoder_text* texts, size_t c
     return invalid_argument("{} texts give {} numbers each; there is room for {}", count, width, capacity);
   // Shared with the queue's thread, which may still be within set_value() when the output is here.
   const auto told = std::make_shared<std::promise<llm::EncodeOutput>>();
-  NEREID_TRY(const uint64_t id, handle->open.queue->submit(std::move(inputs), [told](llm::EncodeOutput&& output) {
-    told->set_value(std::move(output));
-  }));
-  static_cast<void>(id);
+  NEREID_RETURN_IF_ERROR(
+      handle->open.queue
+          ->submit(std::move(inputs), [told](llm::EncodeOutput&& output) { told->set_value(std::move(output)); })
+          .status());
   const llm::EncodeOutput output = told->get_future().get();
   NEREID_RETURN_IF_ERROR(output.status);
   for (size_t i = 0; i < count; ++i) std::ranges::copy(output.vectors[i], numbers + i * width);

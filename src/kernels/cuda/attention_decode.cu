@@ -27,18 +27,6 @@ struct DecodeJob {
 template <int kHeadDim>
 constexpr int kPartial = kHeadDim + 4;
 
-struct F8 {
-  uint8_t bits;
-};
-
-template <typename T>
-__device__ __forceinline__ uint32_t f8_as(uint32_t codes) {
-  const uint32_t halves = f8_pair(codes & 0xffffu);
-  if constexpr (__is_same(T, __half)) return halves;
-  const float2 values = unpack2<__half>(halves);
-  return pack2<T>(values.x, values.y);
-}
-
 // Sixteen f8 as 32 bytes of T.
 template <typename T>
 __device__ __forceinline__ void spread_f8(const uint4& codes, uint4& low, uint4& high) {

@@ -13,18 +13,6 @@ namespace {
 
 constexpr int kThreads = 128, kQueries = 64, kTile = 64;  // positions
 
-struct F8 {
-  uint8_t bits;
-};
-
-template <typename T>
-__device__ __forceinline__ uint32_t f8_as(uint32_t codes) {
-  const uint32_t halves = f8_pair(codes & 0xffffu);
-  if constexpr (__is_same(T, __half)) return halves;
-  const float2 values = unpack2<__half>(halves);
-  return pack2<T>(values.x, values.y);
-}
-
 template <int kHeadDim>
 struct Rows {
   static constexpr int kKey = 2 * kHeadDim + 64;    // bytes: lanes read 16 each of 8 rows

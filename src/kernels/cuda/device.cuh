@@ -254,6 +254,22 @@ __device__ __forceinline__ void load_transposed(const void* shared, uint32_t (&d
                : "memory");
 }
 
+// ---- keys and values of 8 bits ----
+
+// An element of such a cache.
+struct F8 {
+  uint8_t bits;
+};
+
+// The two low ones of `codes`, as a pair of T.
+template <typename T>
+__device__ __forceinline__ uint32_t f8_as(uint32_t codes) {
+  const uint32_t halves = f8_pair(codes & 0xffffu);
+  if constexpr (__is_same(T, __half)) return halves;
+  const float2 values = unpack2<__half>(halves);
+  return pack2<T>(values.x, values.y);
+}
+
 // ---- clusters ----
 
 __device__ __forceinline__ void cluster_arrive() {
