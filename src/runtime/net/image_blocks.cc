@@ -47,7 +47,10 @@ std::vector<size_t> image_inputs(const graph::Node& node) {
   if (op == "conv_last_q") {
     inputs.push_back(ops::kQX);
     if (node.inputs[ops::kQResidual].valid()) inputs.push_back(ops::kQResidual);
-  } else if (op == "pool_last") {
+  } else if (op == "conv_last") {
+    inputs.push_back(0);
+    if (node.inputs.size() > 3 && node.inputs[3].valid()) inputs.push_back(3);
+  } else if (op == "pool_last" || op == "global_pool_last") {
     inputs.push_back(0);
   } else if (op == "transpose") {
     const std::vector<int64_t> permutation = node.attrs.integers("permutation");

@@ -464,6 +464,10 @@ class Planner final : public NetBinder {
     const std::vector<size_t> inputs = image_inputs(node);
     const Local& y = values_[index(node.outputs[0])];
     if (inputs.empty() || y.kind != Local::Kind::kArena || y.inside || y.type.shape.rank() < 2) return {};
+    // How a convolution of f32 is done depends on its batch, and so do its bits; one that multiplies in bf16 has
+    // weights of that size.
+    const bool is_number_conv = node.op->name == "conv_last";
+    if (is_number_conv && !stores_bf16(*this, node)) return {};
     const int64_t images = y.type.shape[0].size();
     int64_t bytes = *dtype_bytes(y.type.dtype, *y.type.shape.elements()), weights = 0;
     for (size_t i = 0; i < node.inputs.size(); ++i) {
@@ -474,6 +478,7 @@ class Planner final : public NetBinder {
       if ((x.kind == Local::Kind::kKnown) == (has_images && fits) || x.inside || (has_images && !fits)) return {};
       (has_images ? bytes : weights) += *dtype_bytes(x.type.dtype, *x.type.shape.elements());
     }
+    if (is_number_conv) weights /= 2;
     return images > 1 ? ImageNode{images, bytes / images, weights} : ImageNode{};
   }
   // Values that a stretch alone makes and reads have memory for one block; what it shares with others lives until its

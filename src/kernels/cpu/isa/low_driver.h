@@ -92,6 +92,8 @@ void run_code_groups(const Kernel& kernel, const LowRegion& g, const LowEpilogue
 template <typename Kernel, bool kInt8>
 void run_low_groups(const Kernel& kernel, const LowRegion& g, const LowEpilogue& e, int64_t group, int64_t groups,
                     int64_t panel, int panels) {
+  if constexpr (Kernel::kOverlaps)
+    if (kernel.run_rows(g, e, group, groups, panel, panels)) return;
   alignas(64) std::byte sums[Kernel::kMostRows * 128];
   const std::byte* a[kMostSegments];
   const int most = Kernel::rows_for(panels);

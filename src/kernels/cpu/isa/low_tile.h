@@ -96,7 +96,8 @@ struct LowTileFunctions {
 // How the driver calls a kernel: its largest tiles, and one tile. A kernel may want to be set up on each thread.
 template <typename E, int kRows1, int kRows2>
 struct VectorKernel {
-  static constexpr bool kBegins = true;  // sums may begin with LowTile::begin
+  static constexpr bool kBegins = true;     // sums may begin with LowTile::begin
+  static constexpr bool kOverlaps = false;  // no run_rows: a tile is finished before the next one begins
   // So few rows take four panels at once, lest they wait for their own sums.
   static constexpr int kFewRows = kRows2 >= 8 ? 4 : 1;
   static constexpr int rows_for(int panels) { return panels == 1 ? kRows1 : panels == 2 ? kRows2 : kFewRows; }

@@ -5,6 +5,8 @@
 // and it then moves or drops the stores around them.
 #pragma once
 
+#include <cstddef>
+
 #include "kernels/cpu/simd/avx512bf16.h"
 
 namespace nereid::kernels::amx::simd {
@@ -55,6 +57,33 @@ inline void tile_dot_u8s8() {
 template <int kC, int kA, int kB>
 inline void tile_dot_bf16() {
   asm volatile("tdpbf16ps %%tmm%c2, %%tmm%c1, %%tmm%c0" ::"i"(kC), "i"(kA), "i"(kB));
+}
+
+// Of 32 columns the first n, 1 to 32: two vectors of numbers, one of bf16.
+struct Columns {
+  __mmask32 v;
+};
+inline Columns first_columns(int64_t n) {
+  return {~__mmask32{0} >> (32 - n)};
+}
+inline void load_columns(const uint16_t* p, F32& a, F32& b, Columns n) {
+  const __m512i v = _mm512_maskz_loadu_epi16(n.v, p);
+  a.v = _mm512_castsi512_ps(_mm512_slli_epi32(_mm512_cvtepu16_epi32(_mm512_castsi512_si256(v)), 16));
+  b.v = _mm512_castsi512_ps(_mm512_slli_epi32(_mm512_cvtepu16_epi32(_mm512_extracti64x4_epi64(v, 1)), 16));
+}
+inline void store_columns(uint16_t* p, F32 a, F32 b, Columns n) {
+  _mm512_mask_storeu_epi16(p, n.v, (__m512i)_mm512_cvtne2ps_pbh(b.v, a.v));
+}
+inline void load_columns(const float* p, F32& a, F32& b, Columns n) {
+  a.v = _mm512_maskz_loadu_ps(static_cast<__mmask16>(n.v), p);
+  b.v = _mm512_maskz_loadu_ps(static_cast<__mmask16>(n.v >> 16), p + 16);
+}
+inline void store_columns(float* p, F32 a, F32 b, Columns n) {
+  _mm512_mask_storeu_ps(p, static_cast<__mmask16>(n.v), a.v);
+  _mm512_mask_storeu_ps(p + 16, static_cast<__mmask16>(n.v >> 16), b.v);
+}
+inline void fetch_into_l2(const std::byte* p) {
+  _mm_prefetch(reinterpret_cast<const char*>(p), _MM_HINT_T1);
 }
 
 }  // namespace nereid::kernels::amx::simd
