@@ -20,7 +20,8 @@ endif()
 function(nereid_single_isa_sources target isa)
   add_library(${target}_${isa} OBJECT ${ARGN})
   target_include_directories(${target}_${isa} PRIVATE "${PROJECT_SOURCE_DIR}/src")
-  target_compile_options(${target}_${isa} PRIVATE ${NEREID_ISA_FLAGS_${isa}} -O3
+  # With sanitizers -O3 takes minutes a file.
+  target_compile_options(${target}_${isa} PRIVATE ${NEREID_ISA_FLAGS_${isa}} $<$<NOT:$<CONFIG:Sanitize>>:-O3>
     # GCC 12 warns about its own _mm512_undefined_ps.
     $<$<CXX_COMPILER_ID:GNU>:-Wno-maybe-uninitialized> $<$<CXX_COMPILER_ID:GNU>:-Wno-uninitialized>)
   target_compile_definitions(${target}_${isa} PRIVATE
