@@ -213,8 +213,12 @@ void print_welcome(const ServeArguments& a, const server::Host& host) {
   const bool is_unix = url.starts_with("unix:");
   std::string names;
   for (const std::string& name : host.model_names()) names += (names.empty() ? "" : ", ") + name;
-  fmt::print("serving {} at {}\n", names.empty() ? "the model repository" : names, url);
-  if (names.empty()) {
+  if (url.empty()) {
+    fmt::print("serving {} over gRPC alone\n", names.empty() ? "the model repository" : names);
+  } else {
+    fmt::print("serving {} at {}\n", names.empty() ? "the model repository" : names, url);
+  }
+  if (names.empty() || url.empty()) {
     std::fflush(stdout);
     return;
   }
@@ -255,7 +259,7 @@ int serve_command(Arguments args) {
   if (const Status status = complete(a); !status.is_ok()) return fail(status);
 
   Result<std::unique_ptr<ServedRepository>> repository = ServedRepository::open(a.repository, &a.host);
-  if (!repository.is_ok()) return fail(repository.status(), kWrongInput);
+  if (!repository.is_ok()) return fail(repository.status());
   Result<std::unique_ptr<server::Host>> started = server::Host::start(a.host);
   if (!started.is_ok()) return fail(started.status());
   server::Host& host = **started;
@@ -273,6 +277,7 @@ int serve_command(Arguments args) {
     if (*repository != nullptr) (*repository)->give_back_memory();
   });
 
+  if (*repository != nullptr) (*repository)->refuse();
   const int64_t running = host.stats().requests_running;
   log_info("stopping{}", running == 0 ? std::string()
                                       : fmt::format("; {} request{} may run for {} more (Ctrl-C again ends at once)",

@@ -44,6 +44,8 @@ void declare_repository(CommandLine& app, RepositoryArguments& a, server::HostOp
   app.add_option("--id", a.name, "the server's name in its metadata")->capture_default_str();
   app.add_option("--http-address", host.host, "the same as --host");
   app.add_option("--http-port", host.port, "the same as --port")->check(Check::range(0, 65535));
+  app.add_option("--allow-http", a.allow_http, "false: with a repository, no port for HTTP: gRPC and the metrics alone")
+      ->capture_default_str();
   app.add_option("--allow-grpc", a.allow_grpc, "with a repository: the KServe protocol over gRPC as well")
       ->capture_default_str();
   app.add_option("--grpc-address", a.grpc_address, "address for gRPC (default: that of --host)");
@@ -88,6 +90,8 @@ Result<std::unique_ptr<ServedRepository>> ServedRepository::open(const Repositor
   host->log = protocols.log;
   if (a.folders.empty()) {
     if (!a.load.empty()) return invalid_argument("--load-model needs --model-repository");
+    NEREID_TRY(const bool has_http, read_switch("--allow-http", a.allow_http));
+    if (!has_http) return invalid_argument("--allow-http=false needs --model-repository: MODELs are served over HTTP");
     if (!a.protocols.trace.empty()) return invalid_argument("--trace-config needs --model-repository");
     return std::unique_ptr<ServedRepository>();
   }
@@ -98,7 +102,10 @@ Result<std::unique_ptr<ServedRepository>> ServedRepository::open(const Repositor
   NEREID_TRY(const bool strict_config, read_switch("--strict-model-config", a.strict_config));
   NEREID_RETURN_IF_ERROR(read_switch("--exit-on-error", a.exit_on_error));
   NEREID_RETURN_IF_ERROR(read_switch("--allow-metrics", a.allow_metrics));
-  NEREID_RETURN_IF_ERROR(read_switch("--allow-grpc", a.allow_grpc));
+  NEREID_TRY(const bool has_grpc, read_switch("--allow-grpc", a.allow_grpc));
+  NEREID_TRY(host->listens, read_switch("--allow-http", a.allow_http));
+  if (!host->listens && !has_grpc)
+    return invalid_argument("--allow-http=false and --allow-grpc=false leave nothing that clients could ask");
   NEREID_TRY(const bool shares_memory, read_switch("--allow-client-shm", a.allow_shared_memory));
   server::SchedulingOptions scheduling = a.scheduling;
   scheduling.limits_rate = a.rate_limit == "execution_count";
@@ -153,6 +160,7 @@ Status ServedRepository::start() {
     NEREID_TRY(metrics_, server::net::Server::start(std::move(options)).with("--metrics-port"));
   }
   const Status status = models_->start();
+  if (status.code() == StatusCode::kCancelled) return status;
   if (status.is_ok() || !*read_switch("", arguments_.exit_on_error)) return Status::ok();
   return std::move(status).with("creating server");
 }
@@ -169,6 +177,10 @@ void ServedRepository::print() const {
 
 void ServedRepository::give_back_memory() {
   models_->give_back_memory();
+}
+
+void ServedRepository::refuse() {
+  models_->refuse();
 }
 
 void ServedRepository::stop(int64_t timeout_ms) {

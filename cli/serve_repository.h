@@ -17,7 +17,7 @@ struct RepositoryArguments {
   std::vector<std::string> folders;
   std::string control_mode = "none";
   std::vector<std::string> load;
-  std::string strict_readiness = "true", exit_on_error = "true", strict_config = "false", allow_metrics = "true";
+  std::string strict_readiness = "true", exit_on_error = "true", strict_config = "false", allow_metrics = "true", allow_http = "true";
   bool no_completion = false;
   int64_t poll_s = 15;
   std::string name = "triton";
@@ -39,12 +39,15 @@ class ServedRepository {
  public:
   // Adds the endpoints to the host's options. Nothing where no repository is named. kInvalidArgument, kNotFound.
   static Result<std::unique_ptr<ServedRepository>> open(const RepositoryArguments& a, server::HostOptions* host);
-  // Loads the models. kUnavailable: the port of the metrics is taken; kInternal: a model failed that must not.
+  // Loads the models. kUnavailable: the port of the metrics is taken; kInternal: a model failed that must not;
+  // kCancelled: interrupted().
   Status start();
   // A table of models, versions and states.
   void print() const;
   // What is kept for the next requests.
   void give_back_memory();
+  // Its health checks say that it stops.
+  void refuse();
   void stop(int64_t timeout_ms);
 
  private:

@@ -11,6 +11,7 @@
 #include "base/log.h"
 #include "cli/command.h"
 #include "cli/compat/tritonserver_flags.h"
+#include "server/host/host.h"
 
 namespace nereid::cli {
 
@@ -39,6 +40,22 @@ void print_help() {
       fmt::print("  {}  ({}: {})\n", flag.name, flag.use == Use::kIgnored ? "no effect" : "refused", flag.text);
     }
   }
+}
+
+Result<int64_t> read_number(std::string_view name, const std::string& text, int64_t least, int64_t most) {
+  int64_t number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error != std::errc() || end != text.data() + text.size() || number < least || number > most)
+    return invalid_argument("{} takes a number from {} to {}, found '{}'", name, least, most, text);
+  return number;
+}
+
+// A value out of bounds is told by the name that it was given by, not by that of `nereid serve`.
+Status check_setting(const TritonFlag& flag, const std::string& value) {
+  for (const server::net::SettingRow& row : server::net::setting_table())
+    if (flag.text == "--" + std::string(row.name) && flag.name != flag.text)
+      return Status(read_number(flag.name, value, row.least, row.most).status());
+  return Status::ok();
 }
 
 // What `nereid serve` is to be called with. kInvalidArgument: as the tool says it.
@@ -70,10 +87,10 @@ Result<std::vector<std::string>> translate(Arguments args) {
         break;
       case Use::kPassed:
         if (name == "--exit-timeout-secs") {
-          int64_t seconds = 0;
-          std::from_chars(value.data(), value.data() + value.size(), seconds);
-          out.push_back(fmt::format("--drain-timeout-ms={}", std::clamp<int64_t>(seconds, 0, 86400) * 1000));
+          NEREID_TRY(const int64_t seconds, read_number(name, value, 0, 86400));
+          out.push_back(fmt::format("--drain-timeout-ms={}", seconds * 1000));
         } else {
+          NEREID_RETURN_IF_ERROR(check_setting(*flag, value));
           out.push_back(fmt::format("{}={}", flag->text, value));
         }
     }
@@ -90,7 +107,7 @@ int tritonserver_command(Arguments args) {
       return kDone;
     }
   const Result<std::vector<std::string>> words = translate(args);
-  if (!words.is_ok()) return fail(words.status(), kFailed);  // as the tool ends
+  if (!words.is_ok()) return fail(words.status());
   std::vector<const char*> pointers;
   for (const std::string& word : *words) pointers.push_back(word.c_str());
   return serve_command(pointers);

@@ -23,7 +23,7 @@ constexpr TritonFlag kFlags[] = {
     {"--model-control-mode", kPassed, "--model-control-mode"},
     {"--repository-poll-secs", kPassed, "--repository-poll-secs"},
     {"--load-model", kPassed, "--load-model"},
-    {"--allow-http", kIgnored, "HTTP is always served"},
+    {"--allow-http", kPassed, "--allow-http"},
     {"--http-address", kPassed, "--http-address"},
     {"--http-port", kPassed, "--http-port"},
     {"--http-thread-count", kPassed, "--worker-threads"},

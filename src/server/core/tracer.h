@@ -36,7 +36,7 @@ class Tracer {
   virtual std::shared_ptr<RequestTrace> begin(const TracedRequest& request) = 0;
   // Of the server for "", in the order in which they are answered.
   virtual std::vector<TraceSetting> settings(const std::string& model) const = 0;
-  // All or none of them. Names that are not known are passed over. kInvalidArgument: a value that is not understood;
+  // All or none of them. kInvalidArgument: a setting that there is not, or a value that is not understood;
   // kUnsupported: a setting that cannot be changed while the server runs.
   virtual Status change(const std::string& model, const std::vector<TraceChange>& changes) = 0;
 };

@@ -9,12 +9,14 @@
 #include "base/json.h"
 #include "base/log.h"
 #include "server/backend/encoder/encoder_model.h"
+#include "server/host/api_groups.h"
 #include "server/host/growing_models.h"
 #include "server/host/metered_model.h"
 #include "server/host/repository_texts.h"
 #include "server/host/request_meters.h"
 #include "server/host/step_meters.h"
 #include "server/metrics/process_figures.h"
+#include "server/protocol/kserve/api_gate.h"
 #include "server/protocol/kserve/kserve_error.h"
 #include "server/protocol/openai/endpoints/endpoint_table.h"
 
@@ -58,14 +60,15 @@ class ProcessHost final : public Host {
                               .tls = std::move(tls),
                               .router = {},
                               .on_done = [this](const net::RequestRecord& r) { on_done(r); }};
-    server.router.add(own_endpoints());
-    server.router.add(openai_endpoints());
+    server.router.add(gated(own_endpoints()));
+    server.router.add(gated(openai_endpoints()));
     server.router.shape_errors("", openai::shape_error);
     server.router.add(options_.endpoints);
     server.router.shape_errors("/v2", kserve::shape_error);
     server.router.require_keys(net::ApiKeys(options_.api_keys));
     server.router.allow_origin(options_.origin);
     add_metrics();
+    if (!options_.listens) return Status::ok();
     NEREID_TRY(server_, net::Server::start(std::move(server)));
     watch_server();
     return Status::ok();
@@ -112,9 +115,14 @@ class ProcessHost final : public Host {
     phase_.compare_exchange_strong(loading, Phase::kReady);
   }
 
-  const std::string& url() const override { return server_->url(); }
-  net::ServerStats stats() const override { return server_->stats(); }
-  void give_back_memory() override { server_->give_back_memory(); }
+  const std::string& url() const override {
+    static const std::string kNone;
+    return server_ != nullptr ? server_->url() : kNone;
+  }
+  net::ServerStats stats() const override { return server_ != nullptr ? server_->stats() : net::ServerStats(); }
+  void give_back_memory() override {
+    if (server_ != nullptr) server_->give_back_memory();
+  }
   std::vector<std::string> model_names() const override {
     std::vector<std::string> names;
     for (const auto& model : offered_->list()) names.push_back(model->card().name);
@@ -123,7 +131,7 @@ class ProcessHost final : public Host {
 
   bool drain() override {
     phase_ = Phase::kStopping;
-    return server_->drain();
+    return server_ == nullptr || server_->drain();
   }
 
  private:
@@ -164,6 +172,14 @@ class ProcessHost final : public Host {
             })};
   }
 
+  // Behind the headers of their groups.
+  std::vector<net::Endpoint> gated(std::vector<net::Endpoint> endpoints) const {
+    for (net::Endpoint& one : endpoints)
+      one.handle =
+          kserve::gated(options_.restricted, api_group_of(one.pattern), openai::shape_error, std::move(one.handle));
+    return endpoints;
+  }
+
   // The protocol's, which answer once the models are there.
   std::vector<net::Endpoint> openai_endpoints() {
     auto service = std::make_shared<openai::Service>(openai::Service{
@@ -178,13 +194,6 @@ class ProcessHost final : public Host {
     for (net::Endpoint& one : endpoints) {
       if (one.access == net::Access::kOpen) continue;
       one.handle = [this, handle = std::move(one.handle)](net::Request request, std::shared_ptr<net::Responder> out) {
-        if (const std::string* header = options_.restricted.header(kserve::ApiGroup::kInference);
-            header != nullptr &&
-            !options_.restricted.accepts(kserve::ApiGroup::kInference, request.headers.get(*header)))
-          return out->send(openai::shape_error(
-              {.status = 403,
-               .message = fmt::format("This API is restricted; send the header '{}' with its value.", *header),
-               .path = request.path}));
         if (phase_ == Phase::kReady) return handle(std::move(request), std::move(out));
         net::Response wait = openai::shape_error({.status = 503, .message = why_not(), .path = request.path});
         wait.headers.add("Retry-After", "1");

@@ -25,6 +25,7 @@ namespace nereid::server {
 struct HostOptions {
   std::string host = "127.0.0.1";  // or "unix:PATH"
   int port = 8000;                 // 0: any that is free
+  bool listens = true;             // false: no port is opened
   net::Settings settings;
   net::TlsOptions tls;                            // no certificate: in the clear
   std::vector<std::string> api_keys;              // none: everybody may
@@ -37,7 +38,7 @@ struct HostOptions {
   std::vector<net::Endpoint> endpoints;           // of the KServe protocol, where a model repository is served
   std::shared_ptr<const TextModels> more_models;  // of that repository, offered beside those that are loaded
   std::function<std::string()> more_metrics;      // text behind that of the host's own metrics
-  kserve::RestrictedApis restricted;              // whose group of inference the API of OpenAI belongs to
+  kserve::RestrictedApis restricted;              // of its own endpoints and those of OpenAI's API (api_groups.h)
 };
 
 // One thread calls it.
@@ -59,7 +60,7 @@ class Host {
                               double scale) = 0;
   virtual void set_ready() = 0;
 
-  virtual const std::string& url() const = 0;
+  virtual const std::string& url() const = 0;  // "" where no port is open
   virtual std::vector<std::string> model_names() const = 0;
   virtual net::ServerStats stats() const = 0;
   // What is kept for the next requests.

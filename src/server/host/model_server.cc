@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "server/host/model_server.h"
 
+#include <atomic>
 #include <condition_variable>
 #include <mutex>
 #include <thread>
@@ -14,9 +15,9 @@
 #include "server/host/repository_texts.h"
 #include "server/host/shared_backends.h"
 #include "server/host/status_page.h"
+#include "server/protocol/kserve/api_gate.h"
 #include "server/protocol/kserve/endpoints/endpoint_table.h"
 #include "server/protocol/kserve/forwarded_headers.h"
-#include "server/protocol/kserve_grpc/loader/load_grpc.h"
 #include "server/repository/config_message.h"
 #include "server/repository/layout.h"
 #include "server/runner/served_model.h"
@@ -123,8 +124,8 @@ class RepositoryServer final : public ModelServer {
         .shared = shared_,
         .server_name = options_.server_name,
         .version = options_.version,
-        .is_live = [] { return true; },
-        .is_ready = [repository = repository_] { return repository->is_ready(); },
+        .is_stopping = [stopping = is_ending_] { return stopping->load(); },
+        .is_ready = is_ready(),
         .tracer = tracer_,
         .log = options_.protocols.log,
         .forwarded = options_.protocols.http_forwarded,
@@ -135,31 +136,38 @@ class RepositoryServer final : public ModelServer {
   std::shared_ptr<TextModels> text_models() override { return repository_texts(repository_); }
   std::string metrics_text() const override { return metrics_->text() + loader_.metrics_text(); }
   std::vector<net::Endpoint> metrics_endpoints() override {
-    return status_endpoints(
+    std::vector<net::Endpoint> out = status_endpoints(
         {.server_name = options_.server_name, .version = options_.version, .models = repository_, .metrics = metrics_});
+    for (net::Endpoint& one : out)
+      if (one.pattern != "/metrics")  // which Prometheus asks, as it always did
+        one.handle = kserve::gated(options_.protocols.http_restricted, kserve::ApiGroup::kStatistics, net::plain_error,
+                                   std::move(one.handle));
+    return out;
   }
   std::vector<IndexRow> index() override { return repository_->index(false); }
   Result<int> listen_grpc(const std::string& address, int port) override {
-    NEREID_TRY(grpc_, kserve::load_grpc({.address = address,
-                                         .port = port,
-                                         .models = repository_,
-                                         .shared = shared_,
-                                         .server_name = options_.server_name,
-                                         .version = options_.version,
-                                         .is_ready = [repository = repository_] { return repository->is_ready(); },
-                                         .tracer = tracer_,
-                                         .log = options_.protocols.log,
-                                         .restricted = options_.protocols.grpc_restricted,
-                                         .forward_header = forwarding(options_.protocols.grpc_forwarded),
-                                         .tls = options_.protocols.grpc_tls,
-                                         .channel_arguments = options_.protocols.grpc_arguments,
-                                         .compression_level = options_.protocols.grpc_compression,
-                                         .config_message = config_message,
-                                         .pool = pool_}));
+    NEREID_TRY(grpc_, kserve::GrpcServer::start({.address = address,
+                                                 .port = port,
+                                                 .models = repository_,
+                                                 .shared = shared_,
+                                                 .server_name = options_.server_name,
+                                                 .version = options_.version,
+                                                 .is_ready = is_ready(),
+                                                 .tracer = tracer_,
+                                                 .log = options_.protocols.log,
+                                                 .restricted = options_.protocols.grpc_restricted,
+                                                 .forward_header = forwarding(options_.protocols.grpc_forwarded),
+                                                 .tls = options_.protocols.grpc_tls,
+                                                 .channel_arguments = options_.protocols.grpc_arguments,
+                                                 .compression_level = options_.protocols.grpc_compression,
+                                                 .config_message = config_message,
+                                                 .pool = pool_}));
     return grpc_->port();
   }
   void give_back_memory() override { pool_->clear(); }
+  void refuse() override { is_ending_->store(true); }
   void stop(int64_t timeout_ms) override {
+    refuse();
     if (grpc_ != nullptr) grpc_->stop(timeout_ms);
     repository_->stop();
   }
@@ -171,6 +179,10 @@ class RepositoryServer final : public ModelServer {
     return [pattern](std::string_view name, std::string_view value, InferRequest* request) {
       return kserve::forward_header(pattern, name, value, request);
     };
+  }
+
+  std::function<bool()> is_ready() const {
+    return [repository = repository_, ending = is_ending_] { return !ending->load() && repository->is_ready(); };
   }
 
   void poll() {
@@ -192,7 +204,8 @@ class RepositoryServer final : public ModelServer {
   std::unique_ptr<kserve::GrpcServer> grpc_;                             // goes before the models
   std::mutex mutex_;
   std::condition_variable changed_;
-  bool is_stopping_ = false;
+  bool is_stopping_ = false;  // of the poller
+  const std::shared_ptr<std::atomic<bool>> is_ending_ = std::make_shared<std::atomic<bool>>(false);
   std::thread poller_;
 };
 

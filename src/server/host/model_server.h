@@ -4,6 +4,7 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -28,7 +29,7 @@ struct ProtocolOptions {
   int64_t metrics_interval_ms = 2000;               // between two samples of what cannot be asked
   net::NamePattern http_forwarded, grpc_forwarded;  // headers that models are told as parameters
   kserve::RestrictedApis http_restricted, grpc_restricted;
-  kserve::GrpcTls grpc_tls;
+  std::optional<net::TlsOptions> grpc_tls;                  // none: in the clear
   std::vector<std::pair<std::string, int>> grpc_arguments;  // gRPC's own, by their names
   int grpc_compression = 0;                                 // of responses: 0 none to 3 high
 };
@@ -63,7 +64,9 @@ class ModelServer {
   // Of the port for metrics: /metrics, and a page that shows models and what they do.
   virtual std::vector<net::Endpoint> metrics_endpoints() = 0;
   virtual std::vector<IndexRow> index() = 0;
-  // Says that it is not ready from now on, lets what gRPC has taken end for at most so long, and unloads everything.
+  // Says that it is stopping from now on, by every health check.
+  virtual void refuse() = 0;
+  // The same, lets what gRPC has taken end for at most so long, and unloads everything.
   virtual void stop(int64_t timeout_ms) = 0;
 };
 

@@ -92,6 +92,7 @@ class HttpServer final : public Server {
   int port_ = 0;
   int64_t most_connections_ = 0;
   std::atomic<bool> is_draining_{false};
+  std::atomic<bool> is_closed_{false};  // accepts nothing more
   std::atomic<int64_t> connections_{0}, requests_running_{0}, body_bytes_{0}, total_{0}, refused_{0};
   const std::shared_ptr<BytePool> pool_ = std::make_shared<BytePool>();
   std::unique_ptr<WorkerPool> workers_;
@@ -128,7 +129,7 @@ void Reactor::stop() {
 void Reactor::add(int fd) {
   const bool is_refused = server_.connections_.load() >= server_.most_connections_;
   if (is_refused) ++server_.refused_;
-  if (server_.connections_.load() >= server_.most_connections_ + kMaxRefusals || server_.is_draining_.load()) {
+  if (server_.connections_.load() >= server_.most_connections_ + kMaxRefusals || server_.is_closed_.load()) {
     ::close(fd);
     return;
   }
@@ -253,6 +254,7 @@ ServerStats HttpServer::stats() const {
 }
 
 void HttpServer::close_doors() {
+  is_closed_.store(true);
   reactors_[0]->loop()->post([this] {
     for (const auto& door : doors_) {
       door->watch->close();
@@ -276,10 +278,10 @@ bool HttpServer::wait_until(int64_t deadline_ns, const std::function<bool()>& do
 
 bool HttpServer::drain() {
   if (is_draining_.exchange(true)) return true;
-  close_doors();
   on_every_loop([](Connection& one) { one.drain(); });
   const auto nothing_runs = [this] { return requests_running_.load() == 0; };
   const bool in_time = wait_until(now_ns() + options_.settings.drain_timeout_ms * kMs, nothing_runs);
+  close_doors();  // not before: whoever asks meanwhile learns that the server stops
   on_every_loop([](Connection& one) { one.cut_off(); });
   wait_until(now_ns() + kFlushMs * kMs, [this] { return connections_.load() == 0; });
   return in_time;
@@ -287,7 +289,8 @@ bool HttpServer::drain() {
 
 HttpServer::~HttpServer() {
   if (reactors_.empty()) return;
-  if (!is_draining_.exchange(true)) close_doors();
+  is_draining_.store(true);
+  if (!is_closed_.load()) close_doors();
   for (const auto& reactor : reactors_) reactor->stop();
   // Handlers at work have learnt that nobody waits; the loops stay until they have let go of their responders.
   workers_.reset();

@@ -52,8 +52,9 @@ class Server {
   // What is kept for the next requests. Any thread.
   virtual void give_back_memory() = 0;
 
-  // Accepts nothing more, refuses requests that come on open connections (those that run on the loop aside), waits for
-  // what runs at most Settings::drain_timeout_ms, then ends it. False: something had to be ended.
+  // Refuses requests from now on (those that run on the loop aside) and closes each connection after its answer, waits
+  // for what runs at most Settings::drain_timeout_ms, then ends it and accepts nothing more. False: something had to be
+  // ended.
   virtual bool drain() = 0;
   virtual bool is_draining() const = 0;
 };

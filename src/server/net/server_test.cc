@@ -309,12 +309,19 @@ TEST(Server, drains_what_runs_and_takes_nothing_new) {
   const auto responder = held.wait();
   std::future<bool> drained = std::async(std::launch::async, [&] { return server.server->drain(); });
   EXPECT_TRUE(idle.is_ended());
-  EXPECT_TRUE(eventually([&] { return !server.client().connected(); }));
+  TestClient asks = server.client(), wants = server.client();
+  asks.send(get("/health"));
+  EXPECT_EQ(status_of(asks.read_response()), 200);  // by its handler, which knows
+  EXPECT_TRUE(asks.is_ended());
+  wants.send(get("/hello"));
+  EXPECT_EQ(status_of(wants.read_response()), 503);
+  EXPECT_TRUE(wants.is_ended());
   responder->send(text_response(200, "last"));
   const std::string response = busy.read_response();
   EXPECT_THAT(response, EndsWith("last"));
   EXPECT_TRUE(busy.is_ended());
   EXPECT_TRUE(drained.get());
+  EXPECT_FALSE(server.client().connected());
 }
 
 TEST(Server, ends_what_does_not_end_in_time) {

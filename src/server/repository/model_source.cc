@@ -5,6 +5,7 @@
 
 #include "base/atomic_file.h"
 #include "base/file.h"
+#include "base/log.h"
 #include "server/repository/layout.h"
 #include "server/repository/store/scratch_folder.h"
 
@@ -72,6 +73,7 @@ Result<std::shared_ptr<const ModelSource>> find_source(const std::string& name, 
 
 Result<std::shared_ptr<const ModelSource>> bring_source(std::shared_ptr<const ModelSource> source) {
   if (source->store == nullptr) return source;
+  log_info("copying the model '{}' from {}", source->name, source->store->address());
   NEREID_TRY(ModelStore::Copy copy, source->store->copy(source->name));
   auto brought = std::make_shared<ModelSource>(*source);
   brought->store = nullptr;

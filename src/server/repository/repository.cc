@@ -9,8 +9,10 @@
 #include <shared_mutex>
 
 #include "base/file.h"
+#include "base/interrupt.h"
 #include "base/log.h"
 #include "server/repository/layout.h"
+#include "server/repository/model_names.h"
 #include "server/repository/model_reaper.h"
 #include "server/repository/model_source.h"
 
@@ -63,12 +65,14 @@ class FolderRepository final : public Repository {
     std::vector<std::string> failed;
     const std::lock_guard turn(load_mutex_);
     std::vector<std::string> names = options_.load;
-    if (options_.mode != ControlMode::kExplicit || (names.size() == 1 && names[0] == "*")) names = folder_names();
-    for (const std::string& name : names)
-      if (const Status status = load_one(name, {}, true); !status.is_ok()) {
-        log_error("{}", status.message());
-        failed.push_back(name);
-      }
+    if (options_.mode != ControlMode::kExplicit || (names.size() == 1 && names[0] == "*")) names = names_.look();
+    for (const std::string& name : names) {
+      const Status status = load_one(name, {}, true);
+      if (interrupted()) return cancelled("interrupted while the models were being loaded");
+      if (status.is_ok()) continue;
+      log_error("{}", status.message());
+      failed.push_back(name);
+    }
     {
       const std::unique_lock lock(mutex_);
       has_started_ = true;
@@ -118,7 +122,7 @@ class FolderRepository final : public Repository {
 
   std::vector<IndexRow> index(bool ready_only) override {
     std::vector<IndexRow> rows;
-    const std::vector<std::string> names = folder_names();
+    const std::vector<std::string> names = names_.look();
     const std::shared_lock lock(mutex_);
     for (const std::string& name : names) {
       const auto it = entries_.find(name);
@@ -157,7 +161,11 @@ class FolderRepository final : public Repository {
     NEREID_RETURN_IF_ERROR(check_model_name(name));
     const std::lock_guard turn(load_mutex_);
     if (is_stopping_) return unavailable("the server is stopping and loads no models");
-    return load_one(name, instead, true);
+    Status status = load_one(name, instead, true);
+    if (status.is_ok()) return status;
+    if (interrupted()) return unavailable("the server is stopping; '{}' was not loaded", name);
+    log_warn("{}", status.message());
+    return status;
   }
 
   Status unload(const std::string& name, bool with_dependents) override {
@@ -170,9 +178,14 @@ class FolderRepository final : public Repository {
   void poll() override {
     const std::lock_guard turn(load_mutex_);
     if (is_stopping_) return;
-    const std::vector<std::string> names = folder_names();
-    for (const std::string& name : names)
-      if (const Status status = load_one(name, {}, true); !status.is_ok()) log_error("{}", status.message());
+    bool is_whole = true;
+    const std::vector<std::string> names = names_.look(&is_whole);
+    if (!is_whole) return;
+    for (const std::string& name : names) {
+      const Status status = load_one(name, {}, true);
+      if (interrupted()) return;
+      if (!status.is_ok()) log_error("{}", status.message());
+    }
     std::vector<std::string> gone;
     {
       const std::shared_lock lock(mutex_);
@@ -202,28 +215,6 @@ class FolderRepository final : public Repository {
     return unavailable("explicit model load / unload is not allowed if polling is enabled");
   }
 
-  std::vector<std::string> folder_names() const {
-    std::vector<std::string> names;
-    for (const std::string& folder : folders_)
-      if (auto more = list_models(folder); more.is_ok()) names.insert(names.end(), more->begin(), more->end());
-    for (const std::unique_ptr<ModelStore>& store : stores_) {
-      const std::vector<std::string> more = names_in(*store);
-      names.insert(names.end(), more.begin(), more.end());
-    }
-    std::sort(names.begin(), names.end());
-    names.erase(std::unique(names.begin(), names.end()), names.end());
-    return names;
-  }
-
-  // What a store holds; what it held last where it does not answer: its models have not gone.
-  std::vector<std::string> names_in(ModelStore& store) const {
-    Result<std::vector<std::string>> names = store.models();
-    const std::lock_guard lock(known_mutex_);
-    if (names.is_ok()) return known_[store.address()] = std::move(*names);
-    log_warn("{}", names.status().message());
-    return known_[store.address()];
-  }
-
   // Whether all that the policy picks answers already, from files as they are now.
   bool is_current(const std::string& name, uint64_t mark) const {
     const std::shared_lock lock(mutex_);
@@ -240,8 +231,7 @@ class FolderRepository final : public Repository {
   // The load_mutex_ is held by whoever calls it.
   Status load_one(const std::string& name, const LoadOverride& instead, bool is_asked_for) {
     const auto unreadable = [&](const Status& status) {
-      log_warn("model '{}': {}", name, status.message());
-      return internal("failed to load '{}', failed to poll from model repository", name);
+      return internal("failed to load '{}', failed to poll from model repository: {}", name, status.message());
     };
     Result<std::shared_ptr<const ModelSource>> source = find_source(name, folders_, stores_, instead);
     if (!source.is_ok()) return unreadable(source.status());
@@ -261,7 +251,6 @@ class FolderRepository final : public Repository {
       Entry& entry = entries_[name];
       entry.was_asked_for |= is_asked_for;
       entry.mark = (*source)->mark;
-      entry.source = *source;
       entry.members.clear();
       for (const EnsembleStep& step : file->config().steps) entry.members.push_back(step.model);
     }
@@ -271,13 +260,40 @@ class FolderRepository final : public Repository {
           "'{}'\n",
           name, name);
     std::string failures;
-    for (const int64_t version : versions)
-      if (const Status status = load_version(name, version, **source); !status.is_ok())
+    bool any_loaded = false;
+    for (const int64_t version : versions) {
+      const Status status = load_version(name, version, **source);
+      any_loaded |= status.is_ok();
+      if (!status.is_ok())
         failures += fmt::format("version {} is at UNAVAILABLE state: {}: {};\n", version, code_text(status.code()),
                                 status.message());
+    }
     unload_others(name, versions);
+    if (any_loaded) {
+      keep_source(name, *source);
+    } else if (!instead.files.empty()) {
+      forget_upload(name);
+    }
     if (!failures.empty()) return invalid_argument("load failed for model '{}': {}", name, failures);
     return Status::ok();
+  }
+
+  // Its files stay for as long as it may be asked for more of them.
+  void keep_source(const std::string& name, std::shared_ptr<const ModelSource> source) {
+    const std::unique_lock lock(mutex_);
+    entries_.find(name)->second.source = std::move(source);
+  }
+
+  // Files of a request that were no model leave nothing behind where no repository has a model of that name: it could
+  // not be found in the index, and would keep the server from being ready.
+  void forget_upload(const std::string& name) {
+    if (names_.holds(name)) return;
+    const std::unique_lock lock(mutex_);
+    const auto it = entries_.find(name);
+    const auto goes = [](const auto& version) {
+      return version.second.model == nullptr && version.second.state != ModelState::kUnloading;
+    };
+    if (std::all_of(it->second.versions.begin(), it->second.versions.end(), goes)) entries_.erase(it);
   }
 
   Status load_members(const ModelConfig& config) {
@@ -411,8 +427,7 @@ class FolderRepository final : public Repository {
   const RepositoryOptions options_;
   const std::vector<std::string> folders_;  // of this machine
   const ModelStores stores_;
-  mutable std::mutex known_mutex_;
-  mutable std::map<std::string, std::vector<std::string>> known_;  // what a store held when it last answered
+  ModelNames names_{folders_, stores_};
   ModelLoader& loader_;
   Watcher watcher_;
   std::mutex load_mutex_;  // one load or unload at a time
@@ -431,6 +446,7 @@ Result<std::unique_ptr<Repository>> Repository::open(RepositoryOptions options, 
   for (const std::string& one : options.folders) {
     if (is_remote_store(one)) {
       NEREID_TRY(std::unique_ptr<ModelStore> store, open_model_store(one, process_environment));
+      log_info("asking {} for its models", one);
       NEREID_RETURN_IF_ERROR(store->models());
       stores.push_back(std::move(store));
     } else {

@@ -144,7 +144,9 @@ TEST_F(RepositoryTest, a_load_that_fails_says_why_and_the_server_is_not_ready) {
             "load failed for model 'broken': version 1 is at UNAVAILABLE state: Invalid argument: it is broken;\n");
   EXPECT_THAT(index(), ElementsAre("broken/1/UNAVAILABLE/Invalid argument: it is broken"));
   EXPECT_FALSE(repository.is_ready());
-  EXPECT_EQ(repository.load("none", {}).message(), "failed to load 'none', failed to poll from model repository");
+  EXPECT_EQ(
+      repository.load("none", {}).message(),
+      "failed to load 'none', failed to poll from model repository: no model repository has a folder of that name");
   EXPECT_EQ(repository.load("none", {}).code(), StatusCode::kInternal);
 }
 
@@ -225,6 +227,30 @@ TEST_F(RepositoryTest, a_load_may_bring_its_own_configuration_and_files_but_none
   EXPECT_FALSE(fs::exists(root_ / "x"));
 }
 
+TEST_F(RepositoryTest, files_of_a_request_that_are_no_model_leave_nothing) {
+  add("one");
+  Repository& repository = open();
+  ASSERT_TRUE(repository.start().is_ok());
+  const std::string config = R"({"backend":"fake","input":[{"name":"a","data_type":"TYPE_FP32","dims":[1]}],)"
+                             R"("output":[{"name":"b","data_type":"TYPE_FP32","dims":[1]}]})";
+  const auto copies = [] {
+    return std::count_if(fs::directory_iterator(fs::temp_directory_path()), {}, [](const fs::directory_entry& one) {
+      return one.path().filename().string().starts_with("nereid-model-");
+    });
+  };
+  const auto before = copies();
+  EXPECT_THAT(repository.load("made", {.config = config, .files = {{"1/file", "x"}}}).message(),
+              HasSubstr("it is broken"));
+  EXPECT_TRUE(repository.is_ready());  // nobody could find out from the index why not
+  EXPECT_EQ(copies(), before);
+  // Of a model of the repository that fails, the server says that it is not ready; the files go all the same.
+  EXPECT_FALSE(repository.load("one", {.config = config, .files = {{"1/file", "x"}}}).is_ok());
+  EXPECT_FALSE(repository.is_ready());
+  EXPECT_EQ(copies(), before);
+  ASSERT_TRUE(repository.unload("one", false).is_ok());
+  EXPECT_TRUE(repository.is_ready());
+}
+
 TEST_F(RepositoryTest, labels_stay_inside_the_model) {
   add("one", {1});
   write("one/config.pbtxt",
@@ -239,6 +265,22 @@ TEST_F(RepositoryTest, the_models_file_stays_inside_the_model) {
     write("one/config.pbtxt", "backend: \"fake\" default_model_filename: \"" + path + "\"");
     EXPECT_THAT(open().load("one", {}).message(), HasSubstr("'" + path + "' would lie outside"));
   }
+}
+
+TEST_F(RepositoryTest, a_folder_that_cannot_be_read_any_more_takes_no_model_with_it) {
+  add("one");
+  add("two");
+  Repository& repository = open(ControlMode::kPoll);
+  ASSERT_TRUE(repository.start().is_ok());
+  fs::rename(root_, root_.string() + ".away");
+  repository.poll();
+  EXPECT_THAT(index(), ElementsAre("one/1/READY/", "two/1/READY/"));
+  EXPECT_TRUE(repository.is_ready());
+  fs::rename(root_.string() + ".away", root_);
+  fs::remove_all(root_ / "two");
+  repository.poll();
+  settle();
+  EXPECT_THAT(index(), ElementsAre("one/1/READY/"));
 }
 
 TEST_F(RepositoryTest, a_repository_that_is_not_there_is_told) {

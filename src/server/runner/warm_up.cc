@@ -9,6 +9,8 @@
 
 #include "base/clock.h"
 #include "base/file.h"
+#include "base/interrupt.h"
+#include "base/log.h"
 #include "server/core/infer_check.h"
 #include "server/runner/control_inputs.h"
 #include "server/runner/sequence_states.h"
@@ -17,7 +19,8 @@
 namespace nereid::server {
 namespace {
 
-constexpr int64_t kMostBytes = int64_t{1} << 30;  // of one input
+constexpr int64_t kMostBytes = int64_t{1} << 30;         // of one input
+constexpr int64_t kSilenceNs = int64_t{10'000'000'000};  // then how far it is
 
 template <typename T>
 void put_random(std::mt19937& random, std::string* out) {
@@ -91,7 +94,8 @@ std::vector<InferTensor> sequence_inputs(const ModelConfig& config, const Sequen
 
 Result<WarmupBatch> prepare(const ModelConfig& config, const WarmupSample& sample, const std::string& folder) {
   const bool has_batch = config.max_batch_size > 0;
-  WarmupBatch out{.name = sample.name,
+  WarmupBatch out{.model = config.name,
+                  .name = sample.name,
                   .count = sample.count,
                   .requests = has_batch ? std::max(1u, sample.batch) : 1u,
                   .request = {},
@@ -172,10 +176,18 @@ Result<std::vector<WarmupBatch>> prepare_warm_up(const ModelConfig& config, cons
 }
 
 Status warm_up(const std::vector<WarmupBatch>& samples, BackendInstance& instance, ModelMeter& meter) {
+  int64_t said_ns = now_ns();
   for (const WarmupBatch& sample : samples)
-    for (uint32_t i = 0; i < sample.count; ++i)
+    for (uint32_t i = 0; i < sample.count; ++i) {
+      if (interrupted()) return cancelled("interrupted while model '{}' was warming up", sample.model);
+      if (now_ns() - said_ns > kSilenceNs) {
+        said_ns = now_ns();
+        log_info("model '{}' is warming up: run {} of {} of the sample '{}'", sample.model, i + 1, sample.count,
+                 sample.name);
+      }
       NEREID_RETURN_IF_ERROR(
           run_once(sample, instance, meter).with(fmt::format("failed to run warmup sample '{}'", sample.name)));
+    }
   return Status::ok();
 }
 

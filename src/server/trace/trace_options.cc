@@ -25,7 +25,7 @@ Status set_global(const std::string& name, const std::string& value, Options* ou
   } else if (name == "count") {
     NEREID_TRY(out->values.count, read_number(name, value, -1));
   } else if (name == "level") {
-    if (value != "OFF" && value != "TIMESTAMPS" && value != "TENSORS")
+    if (!is_level(value))
       return invalid_argument("--trace-config: 'level' is OFF, TIMESTAMPS or TENSORS, found '{}'", value);
     add_level(value, &out->values.level);
   } else if (name == "mode") {

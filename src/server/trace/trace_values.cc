@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "server/trace/trace_values.h"
 
+#include <algorithm>
 #include <charconv>
 #include <limits>
 
@@ -15,12 +16,12 @@ Result<int64_t> read_number(const std::string& name, const std::vector<std::stri
   int64_t number = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
   if (error == std::errc::invalid_argument) return invalid_argument("Unable to parse '{}', got: {}", name, text);
-  if (error != std::errc() || number > most)
-    return invalid_argument("Unable to parse '{}', value is out of range [ {}, {} ], got: {}", name, least, most, text);
+  if (error != std::errc() || number > most || number < least)
+    return invalid_argument("Unable to parse '{}', value is out of range [ {}, {} ], got: {}", name,
+                            std::max<int64_t>(least, -1), most, text);
   return number;
 }
 
-// A negative number is the one of 32 bits that has its bits.
 Status set_unsigned(const TraceChange& change, std::optional<uint32_t>* out) {
   out->reset();
   if (!change.second) return Status::ok();
@@ -32,7 +33,9 @@ Status set_unsigned(const TraceChange& change, std::optional<uint32_t>* out) {
 Status set_count(const TraceChange& change, std::optional<int64_t>* out) {
   out->reset();
   if (!change.second) return Status::ok();
-  NEREID_TRY(const int64_t number, read_number(change.first, *change.second, -1, std::numeric_limits<int32_t>::max()));
+  constexpr int64_t kAny = std::numeric_limits<int64_t>::min();  // what is too small has a sentence of its own
+  NEREID_TRY(const int64_t number,
+             read_number(change.first, *change.second, kAny, std::numeric_limits<int32_t>::max()));
   if (number < -1) return invalid_argument("Unable to parse 'trace_count'. Expecting value >= -1, got:{}", number);
   *out = number;
   return Status::ok();
@@ -47,6 +50,10 @@ Values with(const Values& below, const Overrides& above) {
           .log_frequency = above.log_frequency.value_or(below.log_frequency)};
 }
 
+bool is_level(const std::string& name) {
+  return name == "OFF" || name == "TIMESTAMPS" || name == "TENSORS";
+}
+
 void add_level(const std::string& name, uint8_t* level) {
   if (name == "TIMESTAMPS") *level |= kTimestamps;
   if (name == "TENSORS") *level |= kTensors;
@@ -58,7 +65,11 @@ Status apply(const TraceChange& change, Overrides* out) {
   if (name == "trace_count") return set_count(change, &out->count);
   if (name == "log_frequency") return set_unsigned(change, &out->log_frequency);
   if (name == "trace_file") return unsupported("trace file location can not be updated through network protocol");
-  if (name != "trace_level") return Status::ok();
+  if (name != "trace_level")
+    return invalid_argument(
+        "there is no trace setting '{}' that can be changed; there are trace_level, trace_rate, trace_count and "
+        "log_frequency",
+        name);
   if (!change.second) {
     out->level.reset();
     return Status::ok();
@@ -67,6 +78,8 @@ Status apply(const TraceChange& change, Overrides* out) {
   for (const std::string& one : *change.second) {
     if (one == "OFF" && change.second->size() > 1)
       return invalid_argument("Expect only one trace level 'OFF' is specified");
+    if (!is_level(one))
+      return invalid_argument("there is no trace level '{}'; there are OFF, TIMESTAMPS and TENSORS", one);
     add_level(one, &level);
   }
   out->level = level;

@@ -35,6 +35,7 @@ struct Overrides {
 Values with(const Values& below, const Overrides& above);
 // kInvalidArgument and kUnsupported as Tracer::change.
 Status apply(const TraceChange& change, Overrides* out);
+bool is_level(const std::string& name);
 // "OFF", "TIMESTAMPS", "TENSORS"; others change nothing, as they always did.
 void add_level(const std::string& name, uint8_t* level);
 std::vector<TraceSetting> setting_texts(const Values& values, const std::string& file, Mode mode);

@@ -80,7 +80,7 @@ class CheckTest(unittest.TestCase):
         self.addCleanup(process.terminate)
         self.assertTrue(any(re.search(r"serving .* at http://127\.0\.0\.1:\d+", line) for line in process.stdout))
         done = subprocess.run([link, "--nonsense"], capture_output=True, text=True, timeout=60)
-        self.assertEqual(done.returncode, 1)
+        self.assertEqual(done.returncode, 2)
         self.assertIn('Bad option: "--nonsense"', done.stderr)
         done = subprocess.run([link, "--help"], capture_output=True, text=True, timeout=60)
         self.assertEqual(done.returncode, 0)

@@ -6,6 +6,10 @@ OPTIONS = "OPTIONS says which methods there are, which web pages need"
 SMALL = "answers of less than --gzip-bytes (4096) are sent as they are"
 SHARED_PORT = "the HTTP port has the API of OpenAI, a page and the metrics as well"
 DECOUPLED = "decoupled models answer here as well, where they answer once or as events"
+CAUSE = "the cause is told behind the words that clients know"
+NO_SETTING = "a setting or a level that there is not is told, not dropped"
+NEGATIVE = "a negative number is refused, not taken for the one of 32 bits that has its bits"
+UNCHANGED = "so the settings are those of before"
 LATER = "servers later than the recorded one refuse such names"
 
 DIFFERENCES = {
@@ -25,11 +29,18 @@ DIFFERENCES = {
     ("infer", "decoupled_infer_one"): DECOUPLED,
     ("infer", "decoupled_infer_three"): DECOUPLED,
     ("infer", "decoupled_infer_zero"): DECOUPLED,
+    ("infer", "binary_header_length_nonnumeric"): "a length that is no number is told, not taken for 0",
     ("infer", "fp16_json"): "FP16 may be sent as JSON; the type is wrong for the model all the same",
     ("infer", "bf16_json"): "BF16 may be sent as JSON; the type is wrong for the model all the same",
     ("infer", "int_overflow"): "a number that the type has not is refused, not computed with after its upper bits are cut off",
     ("infer", "input_shape_overflow"): "a batch of 2^62 is refused as such, not taken for 0",
     ("settings", "log_after_half_wrong"): "a change with a mistake changes nothing",
+    **{("settings", f"{name}_negative"): NEGATIVE for name in ("rate", "frequency")},
+    **{("settings", name): NO_SETTING
+       for name in ("level_unknown", "level_lower", "level_min", "level_max", "mode", "unknown", "log_unknown")},
+    **{("settings", name): UNCHANGED for name in ("after_numbers", "level_empty", "level_off", "after_levels", "after_half_wrong")},
+    **{("repo_explicit", f"load_{name}"): CAUSE
+       for name in ("missing", "bad_syntax", "bad_name", "bad_unknown_field", "bad_config_override", "file_without_config")},
     ("shm", "register_too_big"): "the sentence says the sizes as well",
     ("shm", "register_offset_too_big"): "the sentence says the sizes as well",
     ("shm", "no_size"): "what is missing is named",

@@ -2,6 +2,7 @@
 """Every option of tritonserver 2.51 is taken, and those without effect say so once."""
 import os
 import re
+import socket
 import subprocess
 import tempfile
 import unittest
@@ -67,8 +68,30 @@ class FlagsTest(unittest.TestCase):
 
     def test_one_that_is_not_there_is_told(self):
         done = subprocess.run([self.program, "--nosuch=1"], capture_output=True, text=True)
-        self.assertEqual(done.returncode, 1)
+        self.assertEqual(done.returncode, 2)
         self.assertIn('Bad option: "--nosuch=1"', done.stderr)
+
+    def test_a_value_out_of_bounds_is_told_by_the_name_that_it_was_given_by(self):
+        for option in ("--http-thread-count=0", "--http-max-input-size=0", "--exit-timeout-secs=soon"):
+            done = subprocess.run([self.program, f"--model-repository={self.folder}", option], capture_output=True, text=True)
+            self.assertEqual(done.returncode, 2)
+            self.assertIn(option.split("=")[0] + " takes a number from", done.stderr)
+
+    def test_without_http_there_is_no_port_for_it(self):
+        twins.write(self.folder / "models/identity_fp32", 'backend: "identity" max_batch_size: 8\n' + twins.tensors("TYPE_FP32", 16))
+        with socket.socket() as free:
+            free.bind(("127.0.0.1", 0))
+            port = free.getsockname()[1]
+        options = [f"--model-repository={self.folder / 'models'}", "--allow-http=false", f"--http-port={port}", "--grpc-port=0", "--metrics-port=0"]
+        with subprocess.Popen([self.program, *options], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as process:
+            said = "".join(iter(process.stdout.readline, "serving the model repository over gRPC alone\n"))
+            self.assertRegex(said, r"gRPC at 127\.0\.0\.1:\d+")
+            with socket.socket() as client:
+                self.assertNotEqual(client.connect_ex(("127.0.0.1", port)), 0)
+            process.terminate()
+            self.assertEqual(process.wait(30), 0)
+        done = subprocess.run([self.program, *options, "--allow-grpc=false"], capture_output=True, text=True)
+        self.assertEqual(done.returncode, 2)
 
 
 if __name__ == "__main__":

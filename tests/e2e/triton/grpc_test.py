@@ -9,7 +9,7 @@ import unittest
 from pathlib import Path
 
 import twins
-from differences import DECOUPLED, LATER
+from differences import CAUSE, DECOUPLED, LATER, NO_SETTING
 from replay import NUMBERS, region_of_recordings
 from served import ROOT, Served
 
@@ -28,6 +28,8 @@ DIFFERENCES = {
     ("basic", "cuda_shm_register"): CUDA,
     ("shm", "register_too_big"): "the sentence says the sizes as well",
     ("settings", "count_minus_two"): "one sentence for both protocols",
+    **{("settings", name): NO_SETTING for name in ("level_unknown", "unknown", "log_unknown")},
+    **{("explicit", f"load_{name}"): CAUSE for name in ("missing", "bad_syntax")},
     ("streams", "error_ends_it"): "the header asks for it, and later servers do it",
     ("headers", "reserved"): LATER,
     ("headers", "reserved_triton"): LATER,

@@ -430,12 +430,24 @@ class FiveModelsTest(unittest.TestCase):
 
 
 class RestrictedTest(unittest.TestCase):
-    def test_a_restricted_inference_is_restricted_by_openais_api_too(self):
+    def test_what_is_restricted_is_restricted_in_openais_api_and_the_pages_too(self):
         with tempfile.TemporaryDirectory() as folder:
             (Path(folder) / "llm" / "1").mkdir(parents=True)
             shutil.copy(TINY, Path(folder) / "llm" / "1" / "model.gguf")
-            served = Served(folder, options=["--http-restricted-api=inference:admin=k"])
+            served = Served(folder, options=["--http-restricted-api=inference:admin=k", "--http-restricted-api=health,metadata:who=h",
+                                             "--http-restricted-api=model-repository,statistics:root=r"])
             self.addCleanup(served.stop)
+            for method, path, header in (("GET", "/", "admin"), ("POST", "/v1/chat/completions", "admin"), ("POST", "/rerank", "admin"),
+                                         ("POST", "/tokenize", "admin"), ("GET", "/v1/models", "who"), ("GET", "/v1/models/llm", "who"),
+                                         ("GET", "/health", "who"), ("POST", "/v1/load_lora_adapter", "root"), ("GET", "/metrics", "root")):
+                status, _, got = served.ask(method, path)
+                self.assertEqual(status, 403, path)
+                self.assertIn(f"'{header}'", json.loads(got)["error"]["message"])
+                self.assertNotEqual(served.ask(method, path, headers={header: header[0] if header != "admin" else "k"})[0], 403, path)
+            for path in ("/", "/status"):
+                self.assertEqual(served.ask("GET", path, port=served.metrics_port)[0], 403)
+                self.assertEqual(served.ask("GET", path, headers={"root": "r"}, port=served.metrics_port)[0], 200)
+            self.assertEqual(served.ask("GET", "/metrics", port=served.metrics_port)[0], 200)
             body = json.dumps({"model": "llm", "prompt": "hi", "max_tokens": 1})
             status, _, got = served.ask("POST", "/v1/completions", body)
             self.assertEqual(status, 403, got)

@@ -113,7 +113,7 @@ class RimTest(unittest.TestCase):
             status, _, text = infer(**tensor)
             self.assertIn(status, (400, 500), tensor)
             self.assertTrue(json.loads(text)["error"], tensor)
-        for header in ("-1", "99999999999999999999", str(len(BODY) + 1), "1e3"):
+        for header in ("-1", "99999999999999999999", str(len(BODY) + 1), "1e3", "abc", "", "0x10", " 5 5"):
             status, _, text = self.served.ask("POST", INFER, BODY, {**J, "Inference-Header-Content-Length": header})
             self.assertEqual(status, 400, (header, text))
 
@@ -146,6 +146,16 @@ class RimTest(unittest.TestCase):
             bits = raw[int(headers["inference-header-content-length"]):]
             if model == "fp16":
                 self.assertEqual(bits, struct.pack("<5e", *values))
+
+    def test_a_number_that_its_type_has_not_is_refused_and_infinity_is_asked_for_by_name(self):
+        for model, kind, number in (("identity_fp32", "FP32", "1e39"), ("identity_fp32", "FP32", "-1e400"), ("fp16", "FP16", "65520"),
+                                    ("bf16", "BF16", "3.4e38")):
+            shape, more = ("[1,16]", ",0" * 15) if kind == "FP32" else ("[1]", "")
+            body = '{"inputs":[{"name":"INPUT0","shape":%s,"datatype":"%s","data":[%%s%s]}]}' % (shape, kind, more)
+            status, _, text = self.served.ask("POST", f"/v2/models/{model}/infer", body % number, J)
+            self.assertIn(status, (400, 500), number)
+            status, _, text = self.served.ask("POST", f"/v2/models/{model}/infer", body % "-Infinity", J)
+            self.assertEqual((status, json.loads(text)["outputs"][0]["data"][0]), (200, float("-inf")))
 
     def test_half_requests_and_clients_that_leave_do_no_harm(self):
         text = f"POST {INFER} HTTP/1.1\r\nHost: a\r\nContent-Length: {len(BODY)}\r\n\r\n{BODY}".encode()

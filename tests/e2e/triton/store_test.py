@@ -107,12 +107,12 @@ class StoreTest(unittest.TestCase):
 
     def test_what_is_wrong_is_told(self):
         import subprocess
-        for address, what in ((f"s3://127.0.0.1:{self.port}/no-such-bucket/x", "NoSuchBucket"),
-                              ("s3://127.0.0.1:1/bucket", "could not be read"),
-                              ("s3://127.0.0.1:1", "names no bucket"), ("gs://bucket/x", "kind of store")):
+        for address, code, what in ((f"s3://127.0.0.1:{self.port}/no-such-bucket/x", 2, "NoSuchBucket"),
+                                    ("s3://127.0.0.1:1/bucket", 1, "could not be read"),
+                                    ("s3://127.0.0.1:1", 2, "names no bucket"), ("gs://bucket/x", 2, "kind of store")):
             done = subprocess.run([PROGRAM, "serve", f"--model-repository={address}", "--http-port=0", "--grpc-port=0",
                                    "--metrics-port=0"], capture_output=True, text=True, timeout=60)
-            self.assertEqual(done.returncode, 2, done.stderr)
+            self.assertEqual(done.returncode, code, done.stderr)
             self.assertIn(what, done.stderr)
 
 

@@ -249,7 +249,9 @@ Result<InferBody> read_infer_body(std::shared_ptr<const std::string> body, std::
   if (json_bytes) {
     int64_t said = 0;
     const auto [end, error] = std::from_chars(json_bytes->data(), json_bytes->data() + json_bytes->size(), said);
-    if (error != std::errc() || end != json_bytes->data() + json_bytes->size()) said = 0;
+    if (error != std::errc() || end != json_bytes->data() + json_bytes->size())
+      return invalid_argument("Inference-Header-Content-Length is the number of bytes of JSON, found '{}'",
+                              *json_bytes);
     if (said < 0 || (said > 0 && static_cast<uint64_t>(said) > body->size()))
       return invalid_argument("inference header size should be in range (0, {}), got: {}", body->size(), *json_bytes);
     length = static_cast<size_t>(said);

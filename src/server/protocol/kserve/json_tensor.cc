@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "server/protocol/kserve/json_tensor.h"
 
+#include <cmath>
 #include <utility>
 
 #include "base/float_convert.h"
@@ -13,7 +14,7 @@ void append_raw(std::string* out, T value) {
   out->append(reinterpret_cast<const char*>(&value), sizeof value);
 }
 
-// Triton cuts such a number off and computes with what is left.
+// Triton cuts such a number off, or makes it infinite, and computes with what is left.
 template <typename T>
 Status out_of_range(T number, InferType type) {
   return invalid_argument("Unable to parse 'data': {} is no {}", number, infer_type_name(type));
@@ -75,13 +76,23 @@ Status append_element(std::string* out, const JsonValue& value, InferType type) 
   const double number = value.number();
   if (type == InferType::kFp64) {
     append_raw(out, number);
-  } else if (type == InferType::kFp32) {
-    append_raw(out, static_cast<float>(number));
-  } else if (type == InferType::kFp16) {
-    append_raw(out, f32_to_f16(static_cast<float>(number)));
-  } else {
-    append_raw(out, f32_to_bf16(static_cast<float>(number)));
+    return Status::ok();
   }
+  const float narrow = static_cast<float>(number);
+  float back = narrow;  // as the type has it
+  if (type == InferType::kFp32) {
+    append_raw(out, narrow);
+  } else if (type == InferType::kFp16) {
+    const uint16_t half = f32_to_f16(narrow);
+    back = f16_to_f32(half);
+    append_raw(out, half);
+  } else {
+    const uint16_t half = f32_to_bf16(narrow);
+    back = bf16_to_f32(half);
+    append_raw(out, half);
+  }
+  // Infinity may be asked for by its name.
+  if (std::isinf(back) && std::isfinite(number)) return out_of_range(number, type);
   return Status::ok();
 }
 

@@ -27,4 +27,10 @@ Status log_file_is_fixed() {
   return unsupported("log file location can not be updated through network protocol");
 }
 
+Status no_log_setting(std::string_view name) {
+  return invalid_argument(
+      "there is no log setting '{}'; there are log_info, log_warning, log_error, log_verbose_level and log_format",
+      name);
+}
+
 }  // namespace nereid::server::kserve

@@ -13,5 +13,6 @@ namespace nereid::server::kserve {
 std::string_view log_format_name(LogFormat format);
 std::optional<LogFormat> log_format_from_name(std::string_view name);
 Status log_file_is_fixed();
+Status no_log_setting(std::string_view name);
 
 }  // namespace nereid::server::kserve

@@ -30,6 +30,8 @@ Status read_one(const std::string& name, const LogValue& value, LogChange* chang
     if (!value.has_string_param()) return wrong_type(name, "string");
     change->format = log_format_from_name(value.string_param());
     if (!change->format) return invalid_argument("invalid argument for log_format, got: {}", value.string_param());
+  } else {
+    return no_log_setting(name);
   }
   return Status::ok();
 }

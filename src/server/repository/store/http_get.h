@@ -23,7 +23,7 @@ struct HttpGot {
   std::string type;  // Content-Type
 };
 // Any thread. Follows no redirects. kUnavailable: no answer, or one that stopped coming; kUnsupported: there is no
-// libcurl.
+// libcurl; kCancelled: interrupted() (base/interrupt.h).
 Result<HttpGot> http_get(const HttpGet& request);
 
 }  // namespace nereid::server

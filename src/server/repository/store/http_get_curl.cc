@@ -5,6 +5,7 @@
 
 #include <memory>
 
+#include "base/interrupt.h"
 #include "server/repository/store/http_get.h"
 
 namespace nereid::server {
@@ -67,6 +68,11 @@ size_t take_bytes(char* bytes, size_t size, size_t count, void* to) {
   return sink->status.is_ok() ? size * count : 0;
 }
 
+// libcurl asks at least once a second, also while nothing comes.
+int wants_to_end(void*, curl_off_t, curl_off_t, curl_off_t, curl_off_t) {
+  return interrupted() ? 1 : 0;
+}
+
 }  // namespace
 
 Result<HttpGot> http_get(const HttpGet& request) {
@@ -87,11 +93,14 @@ Result<HttpGot> http_get(const HttpGet& request) {
   set(CURLOPT_WRITEDATA, static_cast<void*>(&sink));
   set(CURLOPT_ERRORBUFFER, reason);
   set(CURLOPT_NOSIGNAL, 1L);
+  set(CURLOPT_NOPROGRESS, 0L);
+  set(CURLOPT_XFERINFOFUNCTION, &wants_to_end);
   set(CURLOPT_CONNECTTIMEOUT, kConnectSeconds);
   set(CURLOPT_LOW_SPEED_LIMIT, kStallBytes);
   set(CURLOPT_LOW_SPEED_TIME, kStallSeconds);
   const CURLcode code = curl.perform(easy.get());
   NEREID_RETURN_IF_ERROR(sink.status);
+  if (code == CURLE_ABORTED_BY_CALLBACK) return cancelled("interrupted while {} was being read", request.url);
   if (code != CURLE_OK)
     return unavailable("{} could not be read: {}", request.url, reason[0] != '\0' ? reason : "the transfer failed");
   HttpGot got;

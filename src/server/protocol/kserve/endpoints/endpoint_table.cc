@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "server/protocol/kserve/endpoints/endpoint_table.h"
 
-#include <fmt/format.h>
-
+#include "server/protocol/kserve/api_gate.h"
 #include "server/protocol/kserve/endpoints/handlers.h"
 #include "server/protocol/kserve/kserve_error.h"
 
@@ -91,14 +90,6 @@ constexpr StartRow kStarts[] = {
     {"/v2/models/{model}/versions/{version}/generate_stream", "the same of a version", generate_stream},
 };
 
-// What who may not use a group gets; nothing for who may.
-bool is_refused(const Service& service, ApiGroup group, const net::Request& request, net::Responder& out) {
-  const std::string* header = service.restricted.header(group);
-  if (header == nullptr || service.restricted.accepts(group, request.headers.get(*header))) return false;
-  out.send(error_response(403, fmt::format("This API is restricted, expecting header '{}'", *header)));
-  return true;
-}
-
 }  // namespace
 
 std::vector<net::Endpoint> make_endpoints(std::shared_ptr<const Service> service) {
@@ -107,26 +98,25 @@ std::vector<net::Endpoint> make_endpoints(std::shared_ptr<const Service> service
     out.push_back({.method = std::string(row.method),
                    .pattern = std::string(row.pattern),
                    .summary = std::string(row.summary),
-                   .handle =
-                       [service, answer = row.answer, group = row.group](net::Request request,
-                                                                         std::shared_ptr<net::Responder> responder) {
-                         if (!is_refused(*service, group, request, *responder))
-                           responder->send(answer(*service, request));
-                       },
+                   .handle = gated(
+                       service->restricted, row.group, shape_error,
+                       [service, answer = row.answer](net::Request request, std::shared_ptr<net::Responder> responder) {
+                         responder->send(answer(*service, request));
+                       }),
                    .access = row.access,
                    .runs = row.runs});
   for (const StartRow& row : kStarts)
-    out.push_back({.method = "POST",
-                   .pattern = std::string(row.pattern),
-                   .summary = std::string(row.summary),
-                   .handle =
-                       [service, start = row.start](net::Request request, std::shared_ptr<net::Responder> responder) {
-                         if (!is_refused(*service, kInference, request, *responder))
+    out.push_back(
+        {.method = "POST",
+         .pattern = std::string(row.pattern),
+         .summary = std::string(row.summary),
+         .handle = gated(service->restricted, kInference, shape_error,
+                         [service, start = row.start](net::Request request, std::shared_ptr<net::Responder> responder) {
                            start(service, std::move(request), std::move(responder));
-                       },
-                   .access = kKey,
-                   .runs = kOnWorker,
-                   .loop_bytes = kLoopBytes});
+                         }),
+         .access = kKey,
+         .runs = kOnWorker,
+         .loop_bytes = kLoopBytes});
   return out;
 }
 

@@ -9,14 +9,18 @@ net::Response empty(int status) {
   return {.status = status, .headers = {{"Content-Type", "text/plain"}}, .body = {}};
 }
 
+bool is_stopping(const Service& service) {
+  return service.is_stopping && service.is_stopping();
+}
+
 }  // namespace
 
 net::Response live(const Service& service, const net::Request&) {
-  return empty(service.is_live() ? 200 : 400);
+  return empty(is_stopping(service) ? 503 : 200);
 }
 
 net::Response ready(const Service& service, const net::Request&) {
-  return empty(service.is_ready() ? 200 : 400);
+  return empty(is_stopping(service) ? 503 : service.is_ready() ? 200 : 400);
 }
 
 net::Response model_ready(const Service& service, const net::Request& request) {

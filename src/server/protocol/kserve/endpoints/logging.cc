@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "server/protocol/kserve/endpoints/handlers.h"
 #include "server/protocol/kserve/json_reader.h"
 #include "server/protocol/kserve/json_writer.h"
@@ -9,6 +11,8 @@
 
 namespace nereid::server::kserve {
 namespace {
+
+constexpr std::string_view kNames[] = {"log_info", "log_warning", "log_error", "log_verbose_level", "log_format"};
 
 Result<LogChange> read_change(const std::string& body) {
   NEREID_TRY(const JsonDocument document, JsonDocument::parse(body));
@@ -22,6 +26,10 @@ Result<LogChange> read_change(const std::string& body) {
     return Status::ok();
   };
   if (root.find("log_file")) return log_file_is_fixed();
+  if (root.is_object())
+    for (auto one = root.first(); one; one = one->next(root))
+      if (std::find(std::begin(kNames), std::end(kNames), one->text()) == std::end(kNames))
+        return no_log_setting(one->text());
   NEREID_RETURN_IF_ERROR(flag("log_info", &change.info));
   NEREID_RETURN_IF_ERROR(flag("log_warning", &change.warning));
   NEREID_RETURN_IF_ERROR(flag("log_error", &change.error));

@@ -22,8 +22,8 @@ struct Service {
   std::shared_ptr<SharedMemory> shared;
   std::string server_name = "triton";
   std::string version;
-  std::function<bool()> is_live;   // the process works
-  std::function<bool()> is_ready;  // and everything that should answer does
+  std::function<bool()> is_stopping;  // takes no more work; empty: never
+  std::function<bool()> is_ready;     // everything that should answer does
   std::shared_ptr<Tracer> tracer;
   std::shared_ptr<LogControl> log;
   net::NamePattern forwarded;  // headers that become parameters

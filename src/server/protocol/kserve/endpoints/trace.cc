@@ -36,9 +36,9 @@ Status change_settings(const Service& service, const std::string& model, const s
   NEREID_TRY(const JsonDocument document, JsonDocument::parse(body));
   const JsonValue root = document.root();
   std::vector<TraceChange> changes;
-  for (const std::string_view name : {"trace_file", "trace_level", "trace_rate", "trace_count", "log_frequency"})
-    if (const auto value = root.find(name)) {
-      NEREID_TRY(TraceChange change, read_change(name, *value));
+  if (root.is_object())
+    for (auto one = root.first(); one; one = one->next(root)) {
+      NEREID_TRY(TraceChange change, read_change(one->text(), one->named()));
       changes.push_back(std::move(change));
     }
   return service.tracer->change(model, changes);
