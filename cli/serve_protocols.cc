@@ -65,22 +65,20 @@ Result<server::trace::Options> read_trace(const ProtocolArguments& a) {
   return server::trace::parse_options(texts);
 }
 
-Result<server::kserve::GrpcTls> read_tls(const ProtocolArguments& a) {
-  constexpr size_t kMostBytes = 1 << 20;
-  server::kserve::GrpcTls tls;
+Result<std::optional<server::net::TlsOptions>> read_tls(const ProtocolArguments& a) {
+  using Tls = std::optional<server::net::TlsOptions>;
   NEREID_TRY(const bool mutual, read_switch("--grpc-use-ssl-mutual", a.grpc_ssl_mutual));
   NEREID_TRY(const bool plain, read_switch("--grpc-use-ssl", a.grpc_ssl));
-  if (!plain && !mutual) return tls;
+  if (!plain && !mutual) return Tls();
   if (a.grpc_cert.empty() || a.grpc_key.empty())
     return invalid_argument("{} needs --grpc-server-cert and --grpc-server-key, files in PEM",
                             mutual ? "--grpc-use-ssl-mutual" : "--grpc-use-ssl");
-  NEREID_TRY(tls.certificate, read_file(a.grpc_cert, kMostBytes).with("--grpc-server-cert"));
-  NEREID_TRY(tls.key, read_file(a.grpc_key, kMostBytes).with("--grpc-server-key"));
-  if (!mutual) return tls;
-  if (a.grpc_root.empty())
+  if (mutual && a.grpc_root.empty())
     return invalid_argument("--grpc-use-ssl-mutual needs --grpc-root-cert: who signs the certificates of clients");
-  NEREID_TRY(tls.client_ca, read_file(a.grpc_root, kMostBytes).with("--grpc-root-cert"));
-  return tls;
+  return Tls({.certificate_path = a.grpc_cert,
+              .key_path = a.grpc_key,
+              .client_ca_path = mutual ? a.grpc_root : std::string(),
+              .is_http2 = true});
 }
 
 Status read_pattern(std::string_view option, const std::string& text, server::net::NamePattern* out) {

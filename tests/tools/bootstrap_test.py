@@ -50,8 +50,6 @@ libssl-dev 3
 libboost1.81-dev 1.81
 libprotobuf-dev 3.21
 protobuf-compiler 3.21
-libgrpc++-dev 1.51
-protobuf-compiler-grpc 1.51
 zlib1g-dev 1
 libjpeg-dev 1
 libwebp-dev 1

@@ -144,11 +144,12 @@ std::optional<HttpError> decode(Coding coding, std::string_view bytes, int64_t m
   return std::nullopt;
 }
 
-std::string gzip(std::string_view bytes) {
+std::string pack(Coding coding, std::string_view bytes) {
   z_stream stream = {};
+  const int bits = kWindowBits + (coding == Coding::kGzip ? kGzipFrame : 0);
   constexpr int kMemoryLevel = 8;  // zlib's default
   if (bytes.size() > UINT32_MAX ||
-      ::deflateInit2(&stream, kLevel, Z_DEFLATED, kWindowBits + kGzipFrame, kMemoryLevel, Z_DEFAULT_STRATEGY) != Z_OK)
+      ::deflateInit2(&stream, kLevel, Z_DEFLATED, bits, kMemoryLevel, Z_DEFAULT_STRATEGY) != Z_OK)
     return {};
   std::string packed(::deflateBound(&stream, bytes.size()), '\0');
   stream.next_in = input(bytes);

@@ -20,8 +20,11 @@ enum class Coding : uint8_t { kGzip, kDeflate };
 // what the client is told: 400 for bytes that are no such coding, cut short, or followed by others; 413 for too many.
 // kDeflate: with zlib's frame or, as some clients have it, without.
 std::optional<HttpError> decode(Coding coding, std::string_view bytes, int64_t most_bytes, std::string* plain);
-// Empty where there is no memory for it.
-std::string gzip(std::string_view bytes);
+// Empty where there is no memory for it. kDeflate: with zlib's frame.
+std::string pack(Coding coding, std::string_view bytes);
+inline std::string gzip(std::string_view bytes) {
+  return pack(Coding::kGzip, bytes);
+}
 
 // Undoes the request's Content-Encoding, whose header goes, within `most_bytes` and what its size makes likely; 415 for
 // another than gzip, x-gzip, deflate or identity.

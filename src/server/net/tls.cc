@@ -64,14 +64,24 @@ class TlsTransport final : public Transport {
   bool is_broken_ = false;
 };
 
-// HTTP/1.1 is what the server speaks; a client that offers only others gets no protocol and may go on or not.
-int select_protocol(SSL*, const unsigned char** chosen, unsigned char* chosen_bytes, const unsigned char* offered,
-                    unsigned int offered_bytes, void*) {
+// A client that offers only others gets no protocol and may go on or not.
+int select_http1(SSL*, const unsigned char** chosen, unsigned char* chosen_bytes, const unsigned char* offered,
+                 unsigned int offered_bytes, void*) {
   static constexpr unsigned char kOurs[] = "\x08http/1.1";
   unsigned char* out = nullptr;
   const int found = SSL_select_next_proto(&out, chosen_bytes, kOurs, sizeof(kOurs) - 1, offered, offered_bytes);
   *chosen = out;
   return found == OPENSSL_NPN_NEGOTIATED ? SSL_TLSEXT_ERR_OK : SSL_TLSEXT_ERR_NOACK;
+}
+
+// RFC 9113, 3.2: one that speaks anything else is not served.
+int select_http2(SSL*, const unsigned char** chosen, unsigned char* chosen_bytes, const unsigned char* offered,
+                 unsigned int offered_bytes, void*) {
+  static constexpr unsigned char kOurs[] = "\x02h2";
+  unsigned char* out = nullptr;
+  const int found = SSL_select_next_proto(&out, chosen_bytes, kOurs, sizeof(kOurs) - 1, offered, offered_bytes);
+  *chosen = out;
+  return found == OPENSSL_NPN_NEGOTIATED ? SSL_TLSEXT_ERR_OK : SSL_TLSEXT_ERR_ALERT_FATAL;
 }
 
 class OpensslContext final : public TlsContext {
@@ -86,7 +96,7 @@ class OpensslContext final : public TlsContext {
     SSL_CTX_set_options(context_, SSL_OP_NO_RENEGOTIATION | SSL_OP_NO_COMPRESSION | SSL_OP_IGNORE_UNEXPECTED_EOF);
     SSL_CTX_set_mode(context_,
                      SSL_MODE_ENABLE_PARTIAL_WRITE | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER | SSL_MODE_RELEASE_BUFFERS);
-    SSL_CTX_set_alpn_select_cb(context_, select_protocol, nullptr);
+    SSL_CTX_set_alpn_select_cb(context_, o.is_http2 ? select_http2 : select_http1, nullptr);
     static constexpr unsigned char kSession[] = "nereid";
     SSL_CTX_set_session_id_context(context_, kSession, sizeof(kSession) - 1);
     for (const std::string& path : {o.certificate_path, o.key_path}) NEREID_RETURN_IF_ERROR(read_file(path, kMaxBytes));

@@ -12,7 +12,7 @@
 namespace nereid::server::net {
 namespace {
 
-constexpr size_t kMostPieces = 16;  // in one call
+constexpr size_t kMostPieces = 64;  // in one call
 
 class PlainTransport final : public Transport {
  public:
@@ -24,6 +24,20 @@ class PlainTransport final : public Transport {
       const ssize_t n = ::recv(fd_, bytes, most, 0);
       if (n > 0) return *count = static_cast<size_t>(n), Io::kDone;
       if (n == 0) return Io::kEnd;
+      if (errno == EINTR) continue;
+      return errno == EAGAIN || errno == EWOULDBLOCK ? Io::kWantRead : Io::kBroken;
+    }
+  }
+
+  Io read_pieces(std::span<const std::span<char>> pieces, size_t* count) override {
+    if (pieces.size() == 1) return read(pieces.front().data(), pieces.front().size(), count);
+    std::array<iovec, kMostPieces> parts;
+    const size_t n = std::min(pieces.size(), kMostPieces);
+    for (size_t i = 0; i < n; ++i) parts[i] = {.iov_base = pieces[i].data(), .iov_len = pieces[i].size()};
+    for (;;) {
+      const ssize_t got = ::readv(fd_, parts.data(), static_cast<int>(n));
+      if (got > 0) return *count = static_cast<size_t>(got), Io::kDone;
+      if (got == 0) return Io::kEnd;
       if (errno == EINTR) continue;
       return errno == EAGAIN || errno == EWOULDBLOCK ? Io::kWantRead : Io::kBroken;
     }

@@ -20,6 +20,10 @@ class Transport {
   virtual Io handshake() = 0;
   // kDone: `*count` bytes, at least one. kEnd: the peer will send nothing more.
   virtual Io read(char* bytes, size_t most, size_t* count) = 0;
+  // Into pieces one behind the other, at least one; `*count` bytes of them all.
+  virtual Io read_pieces(std::span<const std::span<char>> pieces, size_t* count) {
+    return read(pieces.front().data(), pieces.front().size(), count);
+  }
   virtual Io write(std::string_view bytes, size_t* count) = 0;
   // Pieces one behind the other, at least one; `*count` bytes of them all.
   virtual Io write_pieces(std::span<const std::string_view> pieces, size_t* count) {
@@ -38,6 +42,7 @@ struct TlsOptions {
   std::string certificate_path;  // PEM, the server's own first, then those between it and the root
   std::string key_path;          // PEM
   std::string client_ca_path;    // PEM; "": clients need no certificate
+  bool is_http2 = false;         // which a client that offers protocols must then offer
 };
 
 // Certificates and keys, read once. At least TLS 1.2; a renegotiation is refused.

@@ -122,11 +122,7 @@ class PackageTest(unittest.TestCase):
     def test_the_program_is_installed(self):
         self.assertIn("nereid", run(self.prefix / "bin" / "nereid", "--version"))
 
-    def test_the_library_for_grpc_lies_where_the_program_looks(self):
-        if not sorted(Path(os.environ["NEREID_BUILD"]).glob("**/lib/nereid/libnereid_grpc.so")):
-            self.skipTest("gRPC was not there when this was built")
-        found = sorted(self.prefix.glob("lib*/**/nereid/libnereid_grpc.so"))
-        self.assertEqual(len(found), 1, list(self.prefix.rglob("*")))
+    def test_the_installed_program_serves_over_grpc(self):
         (self.dir / "none").mkdir()
         serving = subprocess.Popen([self.prefix / "bin" / "nereid", "serve", f"--model-repository={self.dir / 'none'}",
                                     "--http-port=0", "--grpc-port=0", "--metrics-port=0"], stdout=subprocess.PIPE,

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`nereid bench URL --endpoint infer`: the same inferences over HTTP and gRPC, counted and checked; and a program whose
-library for gRPC is not there."""
+"""`nereid bench URL --endpoint infer`: the same inferences over HTTP and gRPC, counted and checked."""
 import json
-import shutil
 import subprocess
 import tempfile
 import unittest
@@ -64,25 +62,6 @@ class BenchTest(unittest.TestCase):
         for options in ([], ["--model", "m", "--input", "x"], ["--model", "m", "--rate", "3"]):
             self.assertEqual(bench(self.http, *options).returncode, 2, options)
         self.assertEqual(bench(self.grpc, "--model", "m").returncode, 2)
-
-    def test_without_its_library_for_grpc_the_program_says_so_and_serves_http(self):
-        alone = Path(self.folder.name) / "alone" / "bin"
-        alone.mkdir(parents=True)
-        program = shutil.copy(Path(served.PROGRAM).resolve(), alone / "nereid")
-        done = subprocess.run([program, "serve", f"--model-repository={self.repository}", "--http-port=0", "--metrics-port=0",
-                               "--grpc-port=0"], capture_output=True, text=True, timeout=60)
-        self.assertEqual(done.returncode, 1)
-        self.assertIn("libnereid_grpc.so", done.stderr)
-        self.assertIn("--allow-grpc=false", done.stderr)
-        before, served.PROGRAM = served.PROGRAM, program
-        try:
-            http = Served(self.repository, options=["--model-control-mode=explicit", "--load-model=identity_fp32", "--allow-grpc=false"])
-        finally:
-            served.PROGRAM = before
-        try:
-            http.infer_once("identity_fp32", "INPUT0")
-        finally:
-            self.assertEqual(http.stop(), 0)
 
 
 if __name__ == "__main__":

@@ -4,29 +4,19 @@
 #include "base/clock.h"
 
 namespace nereid::server::kserve {
-namespace {
-
-std::string text_of(grpc::string_ref text) {
-  return {text.data(), text.size()};
-}
-
-}  // namespace
 
 Status check_access(const GrpcOptions& options, const Metadata& metadata, ApiGroup group) {
   const std::string* header = options.restricted.header(group);
   if (header == nullptr) return Status::ok();
-  const auto found = metadata.find(grpc::string_ref(header->data(), header->size()));
-  if (found != metadata.end() && options.restricted.accepts(group, {found->second.data(), found->second.size()}))
-    return Status::ok();
+  const std::string* found = net::grpc::find_metadata(metadata, *header);
+  if (found != nullptr && options.restricted.accepts(group, *found)) return Status::ok();
   return unavailable("This protocol is restricted, expecting header '{}'", *header);
 }
 
 CallMetadata::CallMetadata(const GrpcOptions& options, const Metadata& metadata) {
-  if (options.forward_header)
-    for (const auto& [name, value] : metadata) headers_.emplace_back(text_of(name), text_of(value));
+  if (options.forward_header) headers_ = metadata;
   if (options.tracer == nullptr) return;
-  const auto parent = metadata.find("traceparent");
-  if (parent != metadata.end()) traceparent_ = text_of(parent->second);
+  if (const std::string* parent = net::grpc::find_metadata(metadata, "traceparent")) traceparent_ = *parent;
 }
 
 Status CallMetadata::prepare(const GrpcOptions& options, const InferModel& model, int64_t begin_ns,

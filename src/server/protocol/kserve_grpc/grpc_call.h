@@ -2,18 +2,16 @@
 // What a call's metadata is to a server: who may call, what the model is to know, and a trace to go on with.
 #pragma once
 
-#include <grpcpp/support/string_ref.h>
-
-#include <map>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "server/net/grpc/call.h"
 #include "server/protocol/kserve_grpc/grpc_server.h"
 
 namespace nereid::server::kserve {
 
-using Metadata = std::multimap<grpc::string_ref, grpc::string_ref>;
+using net::grpc::Metadata;
 
 // kUnavailable, as it always was: the group's header is not there or wrong.
 Status check_access(const GrpcOptions& options, const Metadata& metadata, ApiGroup group);
@@ -26,7 +24,7 @@ class CallMetadata {
   Status prepare(const GrpcOptions& options, const InferModel& model, int64_t begin_ns, InferRequest* request) const;
 
  private:
-  std::vector<std::pair<std::string, std::string>> headers_;
+  Metadata headers_;
   std::string traceparent_;
 };
 

@@ -141,6 +141,35 @@ Status read_parameters(const inference::ModelInferRequest& message, InferRequest
   return Status::ok();
 }
 
+using net::http2::BodyPiece;
+
+constexpr size_t kCopied = 4 << 10;  // shorter tensors join the text: one piece to send
+
+// The key and the length of a field of bytes.
+void append_field_head(int number, size_t length, std::string* out) {
+  constexpr unsigned kBytes = 2;
+  for (size_t value : {static_cast<size_t>(number) << 3 | kBytes, length}) {
+    for (; value >= 0x80; value >>= 7) out->push_back(static_cast<char>((value & 0x7f) | 0x80));
+    out->push_back(static_cast<char>(value));
+  }
+}
+
+// Behind the last piece's text.
+void add_tensors(std::vector<RawTensor> tensors, std::vector<BodyPiece>* pieces) {
+  for (RawTensor& tensor : tensors) {
+    if (pieces->back().owner != nullptr) pieces->emplace_back();
+    BodyPiece& piece = pieces->back();
+    const std::string_view bytes(reinterpret_cast<const char*>(tensor.bytes.data()), tensor.bytes.size());
+    append_field_head(inference::ModelInferResponse::kRawOutputContentsFieldNumber, bytes.size(), &piece.text);
+    if (bytes.size() < kCopied || tensor.owner == nullptr) {
+      piece.text += bytes;
+    } else {
+      piece.bytes = bytes;
+      piece.owner = std::move(tensor.owner);
+    }
+  }
+}
+
 using Parameters = google::protobuf::Map<std::string, inference::InferParameter>;
 
 // Where in shared memory a tensor lies or goes to; nothing: it does not.
@@ -166,13 +195,14 @@ void write_duration(const DurationSum& sum, inference::StatisticDuration* messag
 
 }  // namespace
 
-Result<InferRequest> read_request(const std::shared_ptr<const inference::ModelInferRequest>& message,
+Result<InferRequest> read_request(const SplitRequest& split, std::shared_ptr<const void> owner,
                                   const SharedMemory& shared, GrpcAnswerShape* shape) {
   InferRequest request;
+  const inference::ModelInferRequest* const message = &split.message;
   request.id = shape->id = message->id();
   NEREID_RETURN_IF_ERROR(read_parameters(*message, &request, shape));
   const std::string& model = message->model_name();
-  int next_raw = 0;
+  size_t next_raw = 0;
   for (const auto& input : message->inputs()) {
     const std::optional<InferType> type = infer_type_from_name(input.datatype());
     InferTensor tensor{.name = input.name(),
@@ -187,17 +217,17 @@ Result<InferRequest> read_request(const std::shared_ptr<const inference::ModelIn
           tensor_of(std::move(tensor.name), tensor.type, std::move(tensor.shape), std::move(bytes)));
       continue;
     }
-    if (message->raw_input_contents_size() > 0) {
+    if (!split.raws.empty()) {
       if (input.has_contents() && filled_type(input.contents()) != InferType::kInvalid)
         return invalid_argument(
             "contents field must not be specified when using raw_input_contents for '{}' for model '{}'", input.name(),
             model);
-      if (next_raw >= message->raw_input_contents_size())
+      if (next_raw >= split.raws.size())
         return invalid_argument("unable to find data for input tensor '{}' for model '{}' in request.", input.name(),
                                 model);
-      const std::string& raw = message->raw_input_contents(next_raw++);
+      const std::string_view raw = split.raws[next_raw++];
       tensor.bytes = std::as_bytes(std::span(raw.data(), raw.size()));
-      tensor.owner = message;
+      tensor.owner = owner;
     } else {
       const InferType filled = filled_type(input.contents());
       const bool is_empty = element_count(tensor.shape) == 0;
@@ -259,13 +289,29 @@ Status write_response(const InferModel& model, const GrpcAnswerShape& shape, con
     }
     // One that lies in shared memory takes an empty place among the raw ones.
     if (is_shared) tensor.bytes = {};
-    if (raw != nullptr) {
-      raw->push_back({.bytes = tensor.bytes, .owner = std::move(tensor.owner)});
-    } else {
-      message->add_raw_output_contents(tensor.bytes.data(), tensor.bytes.size());
-    }
+    raw->push_back({.bytes = tensor.bytes, .owner = std::move(tensor.owner)});
   }
   return Status::ok();
+}
+
+std::vector<BodyPiece> write_pieces(const inference::ModelInferResponse& message, std::vector<RawTensor> tensors) {
+  std::vector<BodyPiece> pieces(1);
+  message.SerializeToString(&pieces.back().text);
+  add_tensors(std::move(tensors), &pieces);
+  return pieces;
+}
+
+std::vector<BodyPiece> write_stream_pieces(const inference::ModelInferResponse& message,
+                                           std::vector<RawTensor> tensors) {
+  const std::string text = message.SerializeAsString();
+  std::vector<BodyPiece> rest(1);
+  add_tensors(std::move(tensors), &rest);
+  size_t bytes = text.size();
+  for (const BodyPiece& piece : rest) bytes += piece.size();
+  std::string head;
+  append_field_head(inference::ModelStreamInferResponse::kInferResponseFieldNumber, bytes, &head);
+  rest.front().text.insert(0, head + text);
+  return rest;
 }
 
 Result<int64_t> read_version(const std::string& text) {

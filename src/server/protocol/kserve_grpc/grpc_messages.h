@@ -6,9 +6,10 @@
 #include <span>
 #include <vector>
 
-#include "grpc_service.pb.h"
 #include "server/core/infer_model.h"
 #include "server/core/shared_memory.h"
+#include "server/net/http2/stream.h"
+#include "server/protocol/kserve_grpc/raw_inputs.h"
 
 namespace nereid::server::kserve {
 
@@ -30,14 +31,18 @@ struct RawTensor {
   std::shared_ptr<const void> owner;
 };
 
-// Tensors point into the message, which `message` keeps alive. kInvalidArgument with the sentences that clients know.
-Result<InferRequest> read_request(const std::shared_ptr<const inference::ModelInferRequest>& message,
+// Raw tensors point into the bytes that `split` was read from, which `owner` keeps. kInvalidArgument with the sentences
+// that clients know.
+Result<InferRequest> read_request(const SplitRequest& split, std::shared_ptr<const void> owner,
                                   const SharedMemory& shared, GrpcAnswerShape* shape);
-// Raw outputs are put into the message or, where `raw` is given, there, in order. kInvalidArgument: a classification of
-// what has no order.
+// Raw outputs go to `raw`, in order. kInvalidArgument: a classification of what has no order.
 Status write_response(const InferModel& model, const GrpcAnswerShape& shape, const SharedMemory& shared,
-                      InferResponse&& response, inference::ModelInferResponse* message,
-                      std::vector<RawTensor>* raw = nullptr);
+                      InferResponse&& response, inference::ModelInferResponse* message, std::vector<RawTensor>* raw);
+// The message with its raw outputs, which stay where they lie; alone, or as a message of a stream.
+std::vector<net::http2::BodyPiece> write_pieces(const inference::ModelInferResponse& message,
+                                                std::vector<RawTensor> tensors);
+std::vector<net::http2::BodyPiece> write_stream_pieces(const inference::ModelInferResponse& message,
+                                                       std::vector<RawTensor> tensors);
 // -1 for "". kInvalidArgument: no number.
 Result<int64_t> read_version(const std::string& text);
 void write_statistics(const InferModel& model, inference::ModelStatistics* message);

@@ -36,19 +36,23 @@ class EchoModel final : public InferModel {
 
 void run(const uint8_t* data, size_t size) {
   static EchoModel model;
-  auto message = std::make_shared<inference::ModelInferRequest>();
-  if (!message->ParseFromArray(data, static_cast<int>(size))) return;
-  (void)kserve::read_version(message->model_version());
+  const auto bytes = std::make_shared<const std::string>(reinterpret_cast<const char*>(data), size);
+  kserve::SplitRequest split;
+  if (!kserve::split_request(*bytes, &split).is_ok()) return;
+  (void)kserve::read_version(split.message.model_version());
   const SharedMemory shared(false);
   kserve::GrpcAnswerShape shape;
-  auto request = kserve::read_request(message, shared, &shape);
+  auto request = kserve::read_request(split, bytes, shared, &shape);
   if (!request.is_ok()) return;
   int64_t batch = 0;
   if (!check_request(model.config(), &*request, &batch).is_ok()) return;
   inference::ModelInferResponse response;
+  std::vector<kserve::RawTensor> raw;
   (void)kserve::write_response(
       model, shape, shared,
-      {.status = {}, .outputs = std::move(request->inputs), .parameters = std::move(request->parameters)}, &response);
+      {.status = {}, .outputs = std::move(request->inputs), .parameters = std::move(request->parameters)}, &response,
+      &raw);
+  (void)kserve::write_stream_pieces(response, std::move(raw));
 }
 
 }  // namespace

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// The open inference protocol (KServe v2) over gRPC. gRPC's own headers stay in the .cc files: each costs 20 s to
-// compile.
+// The open inference protocol (KServe v2) over gRPC.
 #pragma once
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -15,15 +15,10 @@
 #include "server/core/log_control.h"
 #include "server/core/shared_memory.h"
 #include "server/core/tracer.h"
+#include "server/net/transport.h"
 #include "server/protocol/kserve/api_group.h"
 
 namespace nereid::server::kserve {
-
-// PEM texts; no certificate: in the clear.
-struct GrpcTls {
-  std::string certificate, key;
-  std::string client_ca;  // clients must show a certificate that these have signed; "": none
-};
 
 struct GrpcOptions {
   std::string address = "127.0.0.1";
@@ -38,8 +33,8 @@ struct GrpcOptions {
   RestrictedApis restricted;
   // What of a call's metadata the model is to know (forwarded_headers.h); nothing: none of it.
   std::function<Status(std::string_view name, std::string_view value, InferRequest* request)> forward_header;
-  GrpcTls tls;
-  std::vector<std::pair<std::string, int>> channel_arguments;  // gRPC's own, by their names
+  std::optional<net::TlsOptions> tls;                          // none: in the clear
+  std::vector<std::pair<std::string, int>> channel_arguments;  // by gRPC's own names (channel_arguments.h)
   int compression_level = 0;                                   // of responses: 0 none to 3 high
   // A configuration's JSON as the bytes of the message ModelConfig.
   std::function<Result<std::string>(const std::string& json)> config_message;
@@ -48,7 +43,7 @@ struct GrpcOptions {
 
 class GrpcServer {
  public:
-  // kUnavailable: the port is taken. Programs call load_grpc() (loader/load_grpc.h) instead.
+  // kUnavailable: the port is taken. kNotFound, kInvalidArgument: what TLS needs cannot be read.
   static Result<std::unique_ptr<GrpcServer>> start(GrpcOptions options);
   // Ends at once what still runs.
   virtual ~GrpcServer() = default;

@@ -1,10 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// ModelInfer: one request, one response. It works on the call's bytes, so that a tensor that a model has made is sent
-// from where it lies.
+// ModelInfer: one request, one response. Tensors are read where the request lies and sent from where a model left them.
 #pragma once
-
-#include <grpcpp/support/byte_buffer.h>
-#include <grpcpp/support/server_callback.h>
 
 #include <memory>
 
@@ -13,9 +9,9 @@
 
 namespace nereid::server::kserve {
 
-// The call's reactor, which lives until the call is over. `options` outlive it.
-grpc::ServerUnaryReactor* start_infer_call(const GrpcOptions& options, std::shared_ptr<RunningCount> calls,
-                                           const Metadata& metadata, const grpc::ByteBuffer& request,
-                                           grpc::ByteBuffer* response);
+// `options` outlive it.
+std::shared_ptr<net::grpc::CallHandler> make_infer_call(const GrpcOptions& options, std::shared_ptr<RunningCount> calls,
+                                                        net::grpc::CallHead&& head,
+                                                        std::shared_ptr<net::grpc::Call> call);
 
 }  // namespace nereid::server::kserve

@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "server/net/http2/server.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cstring>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "server/net/http2/reactor.h"
+#include "server/net/listen.h"
+
+namespace nereid::server::net::http2 {
+namespace {
+
+constexpr int64_t kMs = 1'000'000;
+constexpr int64_t kFlushMs = 500;  // for the last answers at the end
+constexpr int kBacklog = 1024;
+constexpr int64_t kSpareFiles = 128;
+
+class RunningServer final : public Server {
+ public:
+  explicit RunningServer(ServerOptions options) : options_(std::move(options)) {}
+  ~RunningServer() override {
+    close_doors();
+    for (const auto& reactor : reactors_) reactor->stop();
+  }
+
+  Status open() {
+    NEREID_TRY(std::vector<Listener> listeners, listen_on(options_.host, options_.port, kBacklog));
+    raise_open_files(options_.max_connections + kSpareFiles);
+    port_ = listeners[0].port;
+    std::vector<std::unique_ptr<Reactor>> reactors;
+    for (int i = 0; i < options_.loop_threads; ++i) {
+      reactors.push_back(std::make_unique<Reactor>(options_, connections_));
+      if (reactors.back()->loop() == nullptr)
+        return unavailable("the system has no room for the descriptors of an event loop");
+    }
+    for (Listener& listener : listeners) {
+      const int fd = ::fcntl(listener.fd.get(), F_DUPFD_CLOEXEC, 0);
+      const size_t index = doors_.size();
+      auto door = fd < 0 ? nullptr : reactors[0]->loop()->watch(fd, [this, index] { accept_some(*doors_[index]); });
+      if (door == nullptr) return unavailable("the system has no room for one more descriptor");
+      door->want_read();
+      doors_.push_back(std::move(door));
+      if (!listener.unix_path.empty()) unix_paths_.push_back(listener.unix_path);
+    }
+    reactors_ = std::move(reactors);
+    for (const auto& reactor : reactors_) reactor->start();
+    return Status::ok();
+  }
+
+  int port() const override { return port_; }
+  int64_t connections() const override { return connections_.load(); }
+
+  bool drain(int64_t timeout_ms) override {
+    close_doors();
+    on_every_loop([](Connection& one) { one.drain(); });
+    return wait_until(now_ns() + std::max(timeout_ms, kFlushMs) * kMs, [this] { return connections_.load() == 0; });
+  }
+
+ private:
+  void on_every_loop(const std::function<void(Connection&)>& visit) {
+    for (const auto& reactor : reactors_) reactor->loop()->post([r = reactor.get(), visit] { r->each(visit); });
+  }
+
+  bool wait_until(int64_t deadline_ns, const std::function<bool()>& done) {
+    constexpr auto kStep = std::chrono::milliseconds(5);
+    while (!done()) {
+      if (now_ns() >= deadline_ns) return false;
+      std::this_thread::sleep_for(kStep);
+    }
+    return true;
+  }
+
+  void close_doors() {
+    if (reactors_.empty() || std::exchange(is_closed_, true)) return;
+    reactors_[0]->loop()->post([this] {
+      for (const auto& door : doors_) door->close();
+      for (const std::string& path : unix_paths_) ::unlink(path.c_str());
+    });
+  }
+
+  void accept_some(Watch& door) {
+    constexpr int kAtOnce = 64;
+    for (int i = 0; i < kAtOnce; ++i) {
+      const int fd = ::accept4(door.fd(), nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC);
+      if (fd < 0) {
+        if (errno == EINTR || errno == ECONNABORTED) continue;
+        if (errno == EAGAIN || errno == EWOULDBLOCK) break;
+        // No descriptors or no memory: the waiting connections wait on, and this thread does not spin meanwhile.
+        warn_once("http2 accept", "connections cannot be accepted at the moment: {}", std::strerror(errno));
+        std::this_thread::sleep_for(std::chrono::milliseconds(20));
+        break;
+      }
+      Reactor& reactor = *reactors_[next_reactor_++ % reactors_.size()];
+      if (&reactor == reactors_[0].get()) {
+        reactor.add(fd);
+      } else {
+        reactor.loop()->post([&reactor, fd] { reactor.add(fd); });
+      }
+    }
+    door.want_read();
+  }
+
+  const ServerOptions options_;
+  int port_ = 0;
+  std::atomic<int64_t> connections_{0};
+  std::vector<std::unique_ptr<Reactor>> reactors_;
+  std::vector<std::unique_ptr<Watch>> doors_;
+  std::vector<std::string> unix_paths_;
+  size_t next_reactor_ = 0;
+  bool is_closed_ = false;
+};
+
+}  // namespace
+
+Result<std::unique_ptr<Server>> Server::start(ServerOptions options) {
+  auto server = std::make_unique<RunningServer>(std::move(options));
+  NEREID_RETURN_IF_ERROR(server->open());
+  return std::unique_ptr<Server>(std::move(server));
+}
+
+}  // namespace nereid::server::net::http2
