@@ -3,12 +3,15 @@
 
 #include <fmt/format.h>
 
+#include <filesystem>
+
 #include "base/json.h"
 #include "server/host/model_server.h"
 
 namespace nereid::cli {
 
 int check_repository(const std::string& folder, bool as_json) {
+  std::error_code error;
   const auto findings = server::check_repository(folder);
   if (!findings.is_ok()) return fail(findings.status());
   if (as_json) {
@@ -18,7 +21,10 @@ int check_repository(const std::string& folder, bool as_json) {
     fmt::print("{}\n", Json{{"mistakes", std::move(list)}}.dump(-1, ' ', false, Json::error_handler_t::replace));
   } else {
     for (const server::LintFinding& one : *findings) fmt::print("{}: {}\n  {}\n", one.model, one.message, one.fix);
-    if (findings->empty()) fmt::print("no mistakes in {}\n", folder);
+    if (findings->empty())
+      fmt::print(
+          "no mistakes in {}{}\n", folder,
+          std::filesystem::is_empty(folder, error) ? ": it has no models yet, each of which has a folder there" : "");
   }
   return findings->empty() ? kDone : kFailed;
 }

@@ -29,10 +29,13 @@ constexpr std::array<LevelRow, 4> kLevels = {{
 constexpr std::string_view kPlain = "\x1b[0m";
 constexpr std::string_view kClearLine = "\r\x1b[K";
 
+// A text of several lines goes on indented: none of what it quotes can pretend to be a line of its own.
 void append_printable(std::string& out, std::string_view text) {
+  while (text.ends_with('\n')) text.remove_suffix(1);
   for (const char c : text) {
     const auto byte = static_cast<unsigned char>(c);
     out += (byte < 0x20 && c != '\n' && c != '\t') || byte == 0x7f ? '?' : c;
+    if (c == '\n') out += "  ";
   }
 }
 

@@ -51,6 +51,13 @@ TEST(Console, a_line_says_who_speaks_and_how_serious_it_is) {
   EXPECT_EQ(out.take(), "nereid: error: e\nnereid: warning: w\nnereid: i\nnereid: debug: d\n");
 }
 
+TEST(Console, what_a_line_quotes_cannot_pretend_to_be_another) {
+  Captured out;
+  Console console(out.fd(), {});
+  console.line(LogLevel::warn, "no model 'a\nnereid: error: all is lost\r'\n\n");
+  EXPECT_EQ(out.take(), "nereid: warning: no model 'a\n  nereid: error: all is lost?'\n");
+}
+
 TEST(Console, what_is_below_the_level_is_not_written) {
   Captured out;
   Console console(out.fd(), {.level = LogLevel::warn});

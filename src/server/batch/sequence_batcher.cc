@@ -16,7 +16,7 @@ int64_t after(int64_t begin_ns, int64_t by_ns) {
 
 SequenceBatcher::SequenceBatcher(SequenceOptions options)
     : options_(std::move(options)),
-      slots_(static_cast<size_t>(options_.instances), std::vector<std::string>(static_cast<size_t>(options_.slots))),
+      slots_(static_cast<size_t>(options_.instances)),
       due_ns_(static_cast<size_t>(options_.instances), kNever) {}
 
 bool SequenceBatcher::add(const SequenceRequest& request) {
@@ -44,16 +44,18 @@ void SequenceBatcher::place_waiting() {
     // The instance with the most free slots, so that they share the work.
     size_t best = 0, most = 0;
     for (size_t i = 0; i < slots_.size(); ++i) {
-      const auto free = static_cast<size_t>(std::count(slots_[i].begin(), slots_[i].end(), ""));
+      const size_t free = static_cast<size_t>(options_.slots) - slots_[i].taken.size();
       if (free > most) best = i, most = free;
     }
     if (most == 0) return;
-    const auto slot = std::find(slots_[best].begin(), slots_[best].end(), "");
-    *slot = backlog_.front();
+    Slots& slots = slots_[best];  // the first that is free
+    const int slot =
+        slots.given_back.empty() ? slots.fresh++ : slots.given_back.extract(slots.given_back.begin()).value();
+    slots.taken.emplace(slot, backlog_.front());
     Sequence& sequence = sequences_[backlog_.front()];
     backlog_.pop_front();
     sequence.instance = static_cast<int>(best);
-    sequence.slot = static_cast<int>(slot - slots_[best].begin());
+    sequence.slot = slot;
   }
 }
 
@@ -77,8 +79,7 @@ std::vector<SequenceBatcher::Step> SequenceBatcher::next(int instance, int64_t n
   int64_t& due_ns = due_ns_[static_cast<size_t>(instance)];
   due_ns = kNever;
   std::vector<Ready> ready;
-  for (const std::string& name : slots_[static_cast<size_t>(instance)]) {
-    if (name.empty()) continue;
+  for (const auto& [slot, name] : slots_[static_cast<size_t>(instance)].taken) {
     Sequence& sequence = sequences_[name];
     if (!sequence.is_running && !sequence.requests.empty()) ready.push_back({&sequence, &name});
   }
@@ -111,7 +112,9 @@ std::vector<SequenceBatcher::Step> SequenceBatcher::next(int instance, int64_t n
 
 void SequenceBatcher::done(int instance, const std::vector<Step>& steps, int64_t now_ns) {
   for (const Step& step : steps) {
-    const auto it = sequences_.find(slots_[static_cast<size_t>(instance)][static_cast<size_t>(step.slot)]);
+    const auto& taken = slots_[static_cast<size_t>(instance)].taken;
+    const auto slot = taken.find(step.slot);
+    const auto it = slot == taken.end() ? sequences_.end() : sequences_.find(slot->second);
     if (it == sequences_.end() || !it->second.is_running) continue;
     Sequence& sequence = it->second;
     sequence.is_running = false;
@@ -129,7 +132,9 @@ void SequenceBatcher::done(int instance, const std::vector<Step>& steps, int64_t
 
 void SequenceBatcher::free(Sequences::iterator it) {
   if (it->second.instance >= 0) {
-    slots_[static_cast<size_t>(it->second.instance)][static_cast<size_t>(it->second.slot)].clear();
+    Slots& slots = slots_[static_cast<size_t>(it->second.instance)];
+    slots.taken.erase(it->second.slot);
+    slots.given_back.insert(it->second.slot);
   } else {
     std::erase(backlog_, it->first);
   }

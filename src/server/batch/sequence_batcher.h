@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <deque>
 #include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -80,6 +81,12 @@ class SequenceBatcher {
     bool is_ended = false;  // its last request has been taken
   };
   using Sequences = std::map<std::string, Sequence>;
+  // An instance's slots: what they cost follows how many are taken, however many there may be.
+  struct Slots {
+    std::map<int, std::string> taken;  // by slot: the sequence
+    std::set<int> given_back;          // below `fresh`
+    int fresh = 0;                     // from here on none was ever taken
+  };
   void place_waiting();
   void free(Sequences::iterator it);
   std::vector<uint64_t> take_requests(Sequence* sequence);
@@ -87,7 +94,7 @@ class SequenceBatcher {
 
   const SequenceOptions options_;
   Sequences sequences_;
-  std::vector<std::vector<std::string>> slots_;  // by instance and slot; "": free
+  std::vector<Slots> slots_;  // by instance
   std::deque<std::string> backlog_;
   std::vector<std::string> ended_;
   std::vector<int64_t> due_ns_;  // by instance: when what waits for company runs without

@@ -9,6 +9,7 @@
 #include "base/checksum.h"
 #include "base/clock.h"
 #include "base/log.h"
+#include "server/backend/ensemble/ensemble_check.h"
 #include "server/backend/ensemble/ensemble_model.h"
 #include "server/backend/llm/infer/llm_opener.h"
 #include "server/backend/table/backend_table.h"
@@ -20,7 +21,9 @@
 #include "server/protocol/kserve/forwarded_headers.h"
 #include "server/repository/config_message.h"
 #include "server/repository/layout.h"
+#include "server/runner/sequence_states.h"
 #include "server/runner/served_model.h"
+#include "server/runner/warm_up.h"
 #include "server/trace/trace_center.h"
 
 namespace nereid::server {
@@ -45,6 +48,14 @@ class TableLoader final : public ModelLoader {
   Result<std::shared_ptr<InferModel>> load(const LoadedConfig& loaded, const ModelPlace& place) override {
     NEREID_TRY(std::shared_ptr<InferModel> model, load_model(loaded, place));
     return scheduling.serve(std::move(model));
+  }
+
+  Status check(const LoadedConfig& loaded, const ModelPlace& place, const FindConfig& find) override {
+    if (loaded.config.is_ensemble()) return check_ensemble(loaded.config, find);
+    if (is_language_model(loaded.config, place)) return llms_.check(loaded.config, place);
+    if (loaded.config.sequence_batching)
+      NEREID_RETURN_IF_ERROR(SequenceStates::open(loaded.config, place.folder));
+    return Status(prepare_warm_up(loaded.config, place.folder).status());
   }
 
  private:

@@ -7,6 +7,7 @@
 #include <google/protobuf/util/json_util.h>
 
 #include <algorithm>
+#include <set>
 
 #include "model_config.pb.h"
 #include "server/repository/config_check.h"
@@ -74,8 +75,11 @@ void fill_tensor(Message* m, const TensorConfig& t) {
 
 template <typename Tensors>
 Status check_tensors(const Tensors& tensors, std::string_view what, const std::string& model) {
+  std::set<std::string_view> names;
   for (const auto& t : tensors) {
     if (t.name().empty()) return invalid_argument("model {} must specify 'name' for {}", what, model);
+    if (!names.insert(t.name()).second)
+      return invalid_argument("model {} '{}' is there twice for {}; each has a name of its own", what, t.name(), model);
     if (t.data_type() == inference::TYPE_INVALID)
       return invalid_argument("model {} '{}' must specify 'data_type' for {}", what, t.name(), model);
     if (t.dims_size() == 0) return invalid_argument("model {} '{}' must specify 'dims' for {}", what, t.name(), model);

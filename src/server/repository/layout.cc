@@ -32,18 +32,24 @@ std::vector<std::string> names_in(const std::string& folder, bool folders_only) 
   return names;
 }
 
+// Among them what ends a name (0) or a line.
+bool has_control(std::string_view text) {
+  return std::any_of(text.begin(), text.end(), [](char c) { return static_cast<unsigned char>(c) < 0x20; });
+}
+
 }  // namespace
 
 Status check_model_name(std::string_view name) {
-  if (name.empty() || name == "." || name.find("..") != name.npos || name.find('/') != name.npos ||
-      name.find('\0') != name.npos || name.find_first_not_of(" \t") == name.npos)
-    return invalid_argument("'{}' is no model's name: it is the name of one folder, without '/' and '..'", name);
+  if (name.empty() || name == "." || name.find("..") != name.npos || name.find('/') != name.npos || has_control(name) ||
+      name.find_first_not_of(" \t") == name.npos)
+    return invalid_argument("'{}' is no model's name: it is the name of one folder, without '/', '..' and line ends",
+                            name);
   return Status::ok();
 }
 
 Status check_inner_path(std::string_view path) {
   const fs::path parts(path);
-  if (path.empty() || path.find('\0') != path.npos || parts.is_absolute() ||
+  if (path.empty() || has_control(path) || parts.is_absolute() ||
       std::any_of(parts.begin(), parts.end(), [](const fs::path& one) { return one == ".."; }))
     return invalid_argument("the file '{}' would lie outside of the model's folder; give a path inside it", path);
   return Status::ok();
@@ -53,6 +59,9 @@ Result<std::vector<std::string>> list_models(const std::string& repository) {
   std::error_code error;
   if (!fs::is_directory(repository, error))
     return not_found("the model repository '{}' is no folder that can be read", repository);
+  (void)fs::directory_iterator(repository, error);
+  if (error)
+    return unavailable("the folders of the model repository '{}' cannot be listed: {}", repository, error.message());
   std::vector<std::string> names = names_in(repository, true);
   std::erase_if(names, [](const std::string& name) { return name.starts_with('.'); });
   return names;

@@ -14,12 +14,13 @@
 
 namespace nereid::server {
 
-// kInvalidArgument: not one folder's name ("", ".", "..", "a/b", a name with a zero byte).
+// kInvalidArgument: not one folder's name ("", ".", "..", "a/b", a name with a control character).
 Status check_model_name(std::string_view name);
 // kInvalidArgument: a path that is empty, begins at the root or has ".." in it.
 Status check_inner_path(std::string_view path);
 
-// Names of the folders in it, sorted. kNotFound: there is no such folder.
+// Names of the folders in it, sorted. kNotFound: there is no such folder; kUnavailable: it cannot be
+// listed.
 Result<std::vector<std::string>> list_models(const std::string& repository);
 // Ascending.
 std::vector<int64_t> list_versions(const std::string& model_folder);

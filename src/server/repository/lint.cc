@@ -4,6 +4,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
+#include <set>
 
 #include "base/file.h"
 #include "server/repository/layout.h"
@@ -15,6 +17,12 @@ namespace {
 // Folders of a model that are no versions.
 constexpr std::string_view kOtherFolders[] = {"warmup", "initial_state", "configs"};
 
+// A version whose configuration can be acted on.
+struct Sound {
+  LoadedConfig loaded;
+  ModelPlace place;
+};
+
 class Linter {
  public:
   Linter(std::string folder, std::vector<std::string> models, ModelLoader& loader)
@@ -22,6 +30,13 @@ class Linter {
 
   std::vector<LintFinding> run() {
     for (model_ = models_.begin(); model_ != models_.end(); ++model_) check_model();
+    // Those of ensembles once all the others are known.
+    for (const auto& [name, seen] : sound_) {
+      model_ = std::lower_bound(models_.begin(), models_.end(), name);
+      for (const Sound& one : seen) check_sound(one);
+    }
+    std::stable_sort(findings_.begin(), findings_.end(),
+                     [](const LintFinding& a, const LintFinding& b) { return a.model < b.model; });
     return std::move(findings_);
   }
 
@@ -65,6 +80,7 @@ class Linter {
   }
 
   void check_version(const ModelSource& s, int64_t version) {
+    const size_t findings_before = findings_.size();
     const ModelPlace place{
         .folder = s.folder, .version_folder = fmt::format("{}/{}", s.folder, version), .version = version};
     ConfigFile file = std::move(*read_config(s));
@@ -87,6 +103,51 @@ class Linter {
     if (!before.is_ensemble() && (file.config().inputs.empty() || file.config().outputs.empty()))
       note(fmt::format("{}/config.pbtxt names no {}", s.folder, file.config().inputs.empty() ? "input" : "output"),
            "name them with their data_type and dims");
+    if (findings_.size() == findings_before)
+      sound_[*model_].push_back({{.config = file.config(), .json = file.json(), .labels = {}}, place});
+  }
+
+  // What the model's own backend has against it.
+  void check_sound(const Sound& one) {
+    const ModelConfig& config = one.loaded.config;
+    if (config.is_ensemble()) {
+      const bool is_whole = std::all_of(config.steps.begin(), config.steps.end(), [&](const EnsembleStep& step) {
+        return sound_.contains(step.model);  // what is wrong with the others is told already
+      });
+      if (!is_whole) return;
+      std::vector<std::string> path{config.name};
+      std::set<std::string> seen;
+      if (leads_back(config, &path, &seen)) {
+        std::string text;
+        for (const std::string& name : path) text += (text.empty() ? "'" : " -> '") + name + "'";
+        return note(fmt::format("the ensemble '{}' is a step of itself: {}", config.name, text),
+                    "take one of these steps out");
+      }
+    }
+    const auto find = [&](const std::string& model, int64_t version) -> Result<ModelConfig> {
+      const auto it = sound_.find(model);
+      if (it == sound_.end()) return not_found("there is no model '{}'", model);
+      for (const Sound& other : it->second)
+        if (other.place.version == version || (version == -1 && &other == &it->second.back()))
+          return other.loaded.config;
+      return not_found("the model '{}' has no version {}", model, version);
+    };
+    if (const Status status = loader_.check(one.loaded, one.place, find); !status.is_ok())
+      note(status.message(), "see the sentence");
+  }
+
+  // Whether the steps of the last ensemble of the path lead back to its first; the path is the way then.
+  bool leads_back(const ModelConfig& config, std::vector<std::string>* path, std::set<std::string>* seen) const {
+    for (const EnsembleStep& step : config.steps) {
+      path->push_back(step.model);
+      if (step.model == path->front()) return true;
+      const auto it = sound_.find(step.model);
+      if (it != sound_.end() && seen->insert(step.model).second &&
+          leads_back(it->second.back().loaded.config, path, seen))
+        return true;
+      path->pop_back();
+    }
+    return false;
   }
 
   // What warms the model up and what its states begin with.
@@ -115,13 +176,16 @@ class Linter {
   ModelLoader& loader_;
   std::vector<std::string>::const_iterator model_;
   std::vector<LintFinding> findings_;
+  std::map<std::string, std::vector<Sound>> sound_;  // models, by name, of which nothing has been found wrong
 };
 
 }  // namespace
 
 bool looks_like_repository(const std::string& folder) {
+  if (is_remote_store(folder)) return true;
   const auto models = list_models(folder);
   if (!models.is_ok()) return false;
+  if (list_files(folder).empty()) return true;  // its models are still to come
   return std::any_of(models->begin(), models->end(), [&](const std::string& model) {
     const std::string path = folder + "/" + model;
     return file_info(path + "/config.pbtxt").is_ok() || !list_versions(path).empty();
@@ -129,6 +193,9 @@ bool looks_like_repository(const std::string& folder) {
 }
 
 Result<std::vector<LintFinding>> lint_repository(const std::string& folder, ModelLoader& loader) {
+  if (is_remote_store(folder))
+    return unsupported("'{}' lies in a store, and folders of this machine are checked; copy it to one, and check that",
+                       folder);
   NEREID_TRY(std::vector<std::string> models, list_models(folder));
   return Linter(folder, std::move(models), loader).run();
 }

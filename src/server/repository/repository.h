@@ -38,6 +38,12 @@ class ModelLoader {
   virtual ~ModelLoader() = default;
   virtual Result<ConfigCompletion> complete(const ModelConfig& config, const ModelPlace& place) = 0;
   virtual Result<std::shared_ptr<InferModel>> load(const LoadedConfig& loaded, const ModelPlace& place) = 0;
+  // What load() would refuse and can be seen without it: no weights are read, nothing runs. `find` gives the
+  // configurations of other models, for an ensemble's steps.
+  using FindConfig = std::function<Result<ModelConfig>(const std::string& model, int64_t version)>;
+  virtual Status check(const LoadedConfig& /*loaded*/, const ModelPlace& /*place*/, const FindConfig& /*find*/) {
+    return Status::ok();
+  }
 };
 
 class Repository : public InferModels {

@@ -222,7 +222,7 @@ TEST_F(RepositoryTest, a_load_may_bring_its_own_configuration_and_files_but_none
   EXPECT_FALSE(repository.load("made", {.config = "", .files = {{"5/works", "x"}}}).is_ok());
   for (const char* path : {"../x", "/tmp/x", "1/../../x", ""})
     EXPECT_FALSE(repository.load("bad", {.config = config, .files = {{path, "x"}}}).is_ok()) << path;
-  for (const char* name : {"", ".", "..", "a/b", "../one", " "})
+  for (const char* name : {"", ".", "..", "a/b", "../one", " ", "a\nb"})
     EXPECT_EQ(repository.load(name, {}).code(), StatusCode::kInvalidArgument) << name;
   EXPECT_FALSE(fs::exists(root_ / "x"));
 }

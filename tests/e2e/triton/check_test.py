@@ -8,7 +8,7 @@ import unittest
 from pathlib import Path
 
 import twins
-from served import PROGRAM, Served
+from served import PROGRAM, ROOT, Served
 
 
 class CheckTest(unittest.TestCase):
@@ -38,6 +38,67 @@ class CheckTest(unittest.TestCase):
                             "bad_init": "model.onnx", "bad_name": "'other_name'", "bad_no_version": "has no version",
                             "bad_syntax": "line 1", "bad_unknown_field": "line 1, column 4", "multi": "v3"}.items():
             self.assertTrue(any(part in message for message in found.get(model, [])), (model, found.get(model)))
+
+    def test_what_loading_refuses_is_found_before(self):
+        """Each model fails to load for what the check says of it; and those without a mistake load."""
+        models = self.dir / "models"
+        fp32 = twins.tensors("TYPE_FP32", 16)
+        identity = 'backend: "identity" max_batch_size: 8\n'
+        sample = 'model_warmup [ {{ name: "w" batch_size: {batch} inputs {{ key: "{key}" value {{ data_type: {kind} dims: [ {dims} ] {data} }} }} }} ]'
+
+        def warm(name, batch=1, key="INPUT0", kind="TYPE_FP32", dims=16, data="zero_data: true"):
+            twins.write(models / name, identity + fp32 + sample.format(batch=batch, key=key, kind=kind, dims=dims, data=data))
+
+        def ensemble(name, *steps, made="OUT"):
+            text = f'platform: "ensemble" max_batch_size: 8\n{twins.tensors("TYPE_FP32", 16, ["IN"], ["OUT"])}ensemble_scheduling {{ step [ '
+            text += ", ".join(f'{{ model_name: "{model}" model_version: -1 input_map {{ key: "{given}" value: "{source}" }} '
+                              f'output_map {{ key: "{gives}" value: "{target}" }} }}' for model, given, source, gives, target in steps)
+            twins.write(models / name, text + " ] }")
+
+        twins.write(models / "fine", identity + fp32)
+        twins.write(models / "twice", identity + twins.tensors("TYPE_FP32", 16, ["INPUT0", "INPUT0"]))
+        warm("warm_batch", batch=9)
+        warm("warm_dims", dims=15)
+        warm("warm_name", key="OTHER")
+        warm("warm_type", kind="TYPE_INT32")
+        warm("warm_file", data='input_data_file: "few"')
+        (models / "warm_file" / "warmup").mkdir()
+        (models / "warm_file" / "warmup" / "few").write_bytes(b"1234")
+        warm("warm_fine", batch=8)
+        ensemble("around", ("back", "IN", "IN", "OUT", "OUT"))
+        ensemble("back", ("around", "IN", "IN", "OUT", "OUT"))
+        ensemble("itself", ("itself", "IN", "IN", "OUT", "OUT"))
+        ensemble("waits", ("fine", "INPUT0", "late", "OUTPUT0", "OUT"), ("fine", "INPUT0", "OUT", "OUTPUT0", "late"))
+        ensemble("lost", ("fine", "INPUT0", "IN", "OUTPUT0", "mid"))
+        ensemble("ens_fine", ("fine", "INPUT0", "IN", "OUTPUT0", "mid"), ("warm_fine", "INPUT0", "mid", "OUTPUT0", "OUT"))
+        gguf = sorted((ROOT / "tests/data/models").rglob("*.gguf"))[0].read_bytes()
+        for name, content in (("llm_empty", b""), ("llm_cut", gguf[:len(gguf) // 2]), ("llm_fine", gguf)):
+            twins.write(models / name, files=[("1/model.gguf", content)])
+        twins.write(models / "program", 'backend: "python" max_batch_size: 8\n' + fp32)
+        twins.write(models / "graph", 'platform: "tensorflow_graphdef" max_batch_size: 8\n' + fp32)
+
+        text, _ = self.nereid("check", models, "--json", code=1)
+        found = {}
+        for one in json.loads(text)["mistakes"]:
+            self.assertTrue(one["fix"])
+            found.setdefault(one["model"], []).append(one["message"])
+        for model, part in {"twice": "INPUT0", "warm_batch": "at most 8", "warm_dims": "INPUT0", "warm_name": "OTHER", "warm_type": "INPUT0",
+                            "warm_file": "INPUT0", "around": "'around' -> 'back' -> 'around'", "back": "step of itself",
+                            "itself": "'itself' -> 'itself'", "waits": "wait for each other", "lost": "'OUT'", "llm_empty": "model.gguf",
+                            "llm_cut": "model.gguf", "program": "Python", "graph": "tf2onnx"}.items():
+            self.assertTrue(any(part in message for message in found.get(model, [])), (model, found.get(model)))
+        good = {path.name for path in models.iterdir()} - set(found)
+        self.assertEqual(good, {"fine", "warm_fine", "ens_fine", "llm_fine"})
+        served = Served(models, options=["--model-control-mode=explicit"])
+        self.addCleanup(served.stop)
+        for path in sorted(models.iterdir()):
+            status, _, text = served.ask("POST", f"/v2/repository/models/{path.name}/load", "{}")
+            self.assertEqual(status == 200, path.name in good, (path.name, text))
+
+    def test_a_folder_that_is_empty_and_a_store_are_told(self):
+        (self.dir / "empty").mkdir()
+        self.assertIn("no models yet", self.nereid("check", self.dir / "empty")[0])
+        self.assertIn("folders of this machine", self.nereid("check", "s3://127.0.0.1:9/bucket", code=2)[1])
 
     def test_a_start_that_fails_says_what_and_ends_with_1(self):
         twins.write_bad_repository(self.dir / "models")

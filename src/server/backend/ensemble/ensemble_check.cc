@@ -78,25 +78,25 @@ Status check_order(const ModelConfig& config) {
 
 }  // namespace
 
-Status check_ensemble(const ModelConfig& config, const InferModels& models) {
+Status check_ensemble(const ModelConfig& config, const FindConfig& find) {
   Types types;
   for (const TensorConfig& input : config.inputs) types[input.name] = input.type;
-  std::vector<std::shared_ptr<InferModel>> members;
+  std::vector<ModelConfig> members;
   for (const EnsembleStep& step : config.steps) {
-    NEREID_TRY(const std::shared_ptr<InferModel> member, models.find(step.model, step.version));
-    if (member->config().is_decoupled)
+    NEREID_TRY(ModelConfig member, find(step.model, step.version));
+    if (member.is_decoupled)
       return unsupported("in ensemble {}, the step '{}' may answer several times, which ensembles do not take",
                          config.name, step.model);
-    if (config.max_batch_size > 0 && member->config().max_batch_size < config.max_batch_size)
+    if (config.max_batch_size > 0 && member.max_batch_size < config.max_batch_size)
       return invalid_argument(
           "ensemble {} allows maximum batch size {}, but it contains model {} which only allows maximum batch size to "
           "be {}",
-          config.name, config.max_batch_size, step.model, member->config().max_batch_size);
-    NEREID_RETURN_IF_ERROR(add_outputs(config, step, member->config(), &types));
-    members.push_back(member);
+          config.name, config.max_batch_size, step.model, member.max_batch_size);
+    NEREID_RETURN_IF_ERROR(add_outputs(config, step, member, &types));
+    members.push_back(std::move(member));
   }
   for (size_t i = 0; i < members.size(); ++i)
-    NEREID_RETURN_IF_ERROR(check_inputs(config, config.steps[i], members[i]->config(), types));
+    NEREID_RETURN_IF_ERROR(check_inputs(config, config.steps[i], members[i], types));
   NEREID_RETURN_IF_ERROR(check_order(config));
   for (const TensorConfig& output : config.outputs) {
     const auto made = types.find(output.name);

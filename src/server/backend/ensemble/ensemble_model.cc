@@ -246,7 +246,11 @@ class EnsembleModel final : public InferModel {
 }  // namespace
 
 Result<std::shared_ptr<InferModel>> make_ensemble(EnsembleParts parts) {
-  NEREID_RETURN_IF_ERROR(check_ensemble(parts.config, *parts.models));
+  NEREID_RETURN_IF_ERROR(
+      check_ensemble(parts.config, [&](const std::string& model, int64_t version) -> Result<ModelConfig> {
+        NEREID_TRY(const std::shared_ptr<InferModel> found, parts.models->find(model, version));
+        return found->config();
+      }));
   return std::shared_ptr<InferModel>(std::make_shared<EnsembleModel>(std::move(parts)));
 }
 

@@ -50,6 +50,19 @@ Result<Backend*> BackendTable::find(const ModelConfig& config) {
     if (slot == nullptr) slot = row.make();
     return slot.get();
   }
+  if (name == "python")
+    return unsupported(
+        "the model '{}' is a program in Python, and these are not run; a model that hands its inputs on is "
+        "backend: \"identity\", one that reads or writes tokens is backend: \"tokenize\" or \"detokenize\", and "
+        "networks "
+        "run from ONNX (backend: \"onnxruntime\")",
+        config.name);
+  for (const std::string_view graph : {"tensorflow", "tensorflow_graphdef", "tensorflow_savedmodel"})
+    if (name == graph)
+      return unsupported(
+          "the model '{}' is a TensorFlow graph, and these are not read; make ONNX of it (python -m tf2onnx.convert "
+          "--opset 17 --output model.onnx, with --graphdef or --saved-model), and say platform: \"onnxruntime_onnx\"",
+          config.name);
   return invalid_argument(
       "unable to find backend library for backend '{}', try specifying runtime on the model configuration.", name);
 }

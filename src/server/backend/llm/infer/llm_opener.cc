@@ -14,6 +14,7 @@
 #include "base/file.h"
 #include "base/log.h"
 #include "base/release_free_memory.h"
+#include "compile/describe.h"
 #include "compile/model_kind.h"
 #include "server/backend/llm/infer/llm_infer_model.h"
 #include "server/backend/llm/infer/llm_metrics.h"
@@ -153,9 +154,7 @@ Result<ConfigCompletion> LlmOpener::complete(const ModelConfig& config, const Mo
   return found;
 }
 
-Result<std::shared_ptr<InferModel>> LlmOpener::open(const ModelConfig& config, const std::string& json,
-                                                    const ModelPlace& place) {
-  const int64_t begin_ns = now_ns();
+Result<LlmPlan> LlmOpener::find(const ModelConfig& config, const ModelPlace& place) const {
   NEREID_TRY(LlmPlan plan, plan_llm(config, place));
   if (plan.path.empty())
     return not_found(
@@ -166,6 +165,19 @@ Result<std::shared_ptr<InferModel>> LlmOpener::open(const ModelConfig& config, c
   if (!file_info(plan.path).is_ok() && resolve_) {
     NEREID_TRY(plan.path, resolve_(plan.path).with("the model '" + config.name + "'"));
   }
+  return plan;
+}
+
+Status LlmOpener::check(const ModelConfig& config, const ModelPlace& place) const {
+  NEREID_TRY(const LlmPlan plan, find(config, place));
+  const auto described = compile::describe(plan.path, {.verify = false});
+  return described.is_ok() ? Status::ok() : described.status();
+}
+
+Result<std::shared_ptr<InferModel>> LlmOpener::open(const ModelConfig& config, const std::string& json,
+                                                    const ModelPlace& place) {
+  const int64_t begin_ns = now_ns();
+  NEREID_TRY(LlmPlan plan, find(config, place));
   if (std::string& draft = plan.options.draft; !draft.empty() && !file_info(draft).is_ok() && resolve_) {
     NEREID_TRY(draft, resolve_(draft).with("the draft of the model '" + config.name + "'"));
   }

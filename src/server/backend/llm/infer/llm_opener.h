@@ -12,6 +12,8 @@
 
 namespace nereid::server {
 
+struct LlmPlan;  // llm_plan.h
+
 // A configuration whose backend is one of these, or that names none and whose files are a language model's.
 bool is_language_model(const ModelConfig& config, const ModelPlace& place);
 
@@ -27,6 +29,8 @@ class LlmOpener {
 
   // The inputs and outputs where the configuration names none; reads no weights.
   Result<ConfigCompletion> complete(const ModelConfig& config, const ModelPlace& place);
+  // What open() would refuse of the files, by their headers alone.
+  Status check(const ModelConfig& config, const ModelPlace& place) const;
   // Weights that another model has open with the same options are shared: a load that changes nothing of them (another
   // number of instances, a batch size) reads nothing. kNotFound: no model lies where the configuration says;
   // kInvalidArgument: a parameter is wrong; others as LlmModel::open.
@@ -35,6 +39,9 @@ class LlmOpener {
   std::string metrics_text() const;
 
  private:
+  // Where it lies, whatever name it was given by.
+  Result<LlmPlan> find(const ModelConfig& config, const ModelPlace& place) const;
+
   class Opened;
   const Resolve resolve_;
   const std::unique_ptr<Opened> opened_;
