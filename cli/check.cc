@@ -65,7 +65,7 @@ Result<Checked> check(const CheckArguments& a, const PrecisionOptions& precision
   NEREID_TRY(compile::NetworkSession session, compile::open_session(a.session, pool));
   if (precisions.is_mixed()) {
     NEREID_TRY(const compile::MixedOptions wanted, precisions.mixed());
-    NEREID_RETURN_IF_ERROR(compile::mix_session(session, a.session.model, wanted, pool).status());
+    NEREID_RETURN_IF_ERROR(compile::mix_session(session, a.session.model, wanted, pool));
   }
   for (const std::string& warning : session.network.warnings) log_warn("{}", warning);
   if (!a.quiet)

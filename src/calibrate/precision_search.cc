@@ -103,7 +103,7 @@ Result<FoundMix> search_precisions(const PrecisionSearch& search,
     PrecisionMix mix = best.mix;
     if (mix[steps[i].layer] == steps[i].precision) continue;
     mix[steps[i].layer] = steps[i].precision;
-    NEREID_RETURN_IF_ERROR(keeps_bound(mix).status());
+    NEREID_RETURN_IF_ERROR(keeps_bound(mix));
   }
   best.time = mix_time(search.layers, best.mix);
   return best;

@@ -64,7 +64,7 @@ Result<MixedNetwork> MixedNetwork::open(const std::string& path, const NetworkOp
   out.options_.precision = runtime::NetPrecision::kF32;
   NEREID_TRY(out.f32_, open_network(path, out.options_));
   NEREID_TRY(import::onnx::OnnxModel model, import::onnx::import_file(path, options.import));
-  NEREID_RETURN_IF_ERROR(passes::prepare_quantization(model.graph, options.disabled_passes).status());
+  NEREID_RETURN_IF_ERROR(passes::prepare_quantization(model.graph, options.disabled_passes));
   out.prepared_ = std::move(model.graph);
   out.storage_ = std::move(model.storage);
   out.layers_ = match_layers(out.f32_.network->graph(), out.prepared_);

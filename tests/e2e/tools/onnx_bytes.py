@@ -53,6 +53,10 @@ def attribute(name, value):
     return field(1, name) + field(number, value) + field(20, kind)
 
 
+def integers_attribute(name, values):
+    return field(1, name) + b"".join(field(8, value) for value in values) + field(20, 7)
+
+
 def node(op, inputs, outputs, attributes=()):
     return (b"".join(field(1, i) for i in inputs) + b"".join(field(2, o) for o in outputs) + field(4, op) +
             b"".join(field(5, a) for a in attributes))

@@ -31,6 +31,7 @@ constexpr Row kRows[] = {
     {"parameters", make_parameters_backend},
     {"tally", make_tally_backend},
     {"countdown", make_countdown_backend},
+    {"repeat", make_repeat_backend},
     {"tokenize", make_tokenize_backend},
     {"detokenize", make_detokenize_backend},
 };
