@@ -31,7 +31,10 @@ struct AttentionParams {
   const int32_t* sequence = nullptr;    // [tokens]
   const int32_t* page_table = nullptr;  // [sequences, pages_per_sequence]
   int64_t pages_per_sequence = 0;
-  int page_tokens = 0;            // a multiple of 16
+  int page_tokens = 0;  // a multiple of 16
+  // No kernel that may still run writes positions, sequence, page_table, or keys and values of positions other than
+  // the tokens' own: attention_decode then fetches what is older than the step before it waits for the kernel in front.
+  bool settled = false;
   Element cache = Element::kF16;  // element, or kF8E4M3
   float k_scale = 1, v_scale = 1;
   const void* k_cache = nullptr;

@@ -34,10 +34,28 @@ __device__ __forceinline__ void spread_f8(const uint4& codes, uint4& low, uint4&
   high = make_uint4(f8_as<T>(codes.z), f8_as<T>(codes.z >> 16), f8_as<T>(codes.w), f8_as<T>(codes.w >> 16));
 }
 
+// What is known of a row's chunks so far. Wherever chunks meet they are added one after the other in this way, so a
+// result has the same bits whoever adds.
+struct Merged {
+  float most = -INFINITY, total = 0.0f;
+
+  // Takes in a chunk's maximum and sum; x: the factor of what was summed up before, y: of the chunk's.
+  __device__ float2 add(float chunk_most, float chunk_total) {
+    const float now = fmaxf(most, chunk_most);
+    const float2 factors = make_float2(__expf(most - now), __expf(chunk_most - now));
+    most = now;
+    total = fmaf(chunk_total, factors.y, __fmul_rn(total, factors.x));
+    return factors;
+  }
+  __device__ static float weigh(const float2& factors, float sum, float chunk_sum) {
+    return fmaf(chunk_sum, factors.y, __fmul_rn(sum, factors.x));
+  }
+};
+
 // kHeads: rows of the matrix instruction in use, 8 or 16.
 template <typename T, typename Cache, int kHeadDim, int kHeads>
-__global__ void __launch_bounds__(kThreads, kHeadDim <= 64    ? 4
-                                            : kHeadDim <= 128 ? 3
+__global__ void __launch_bounds__(kThreads, kHeadDim <= 64    ? 3
+                                            : kHeadDim <= 128 ? 2
                                                               : 1)
     attention_decode_kernel(const __grid_constant__ DecodeJob job) {
   constexpr bool kIsF8 = sizeof(Cache) == 1;
@@ -47,23 +65,150 @@ __global__ void __launch_bounds__(kThreads, kHeadDim <= 64    ? 4
   constexpr int kValueRow = 2 * kHeadDim + 16;  // bytes in shared memory
   constexpr int kPieces = kRow / 16, kEach = kChunkPositions * kPieces / kThreads;
   constexpr int kRound = kHeadDim > 128 && !kIsF8 ? 2 : kMine / 8;  // blocks of 8 keys in registers at a time
+  constexpr int kBuffer = kChunkPositions * kValueRow;
   extern __shared__ uint4 shared[];
-  char* values = reinterpret_cast<char*>(shared);  // [128][kValueRow]
+  char* values = reinterpret_cast<char*>(shared);  // [2, in 8 bits 1][128][kValueRow]
   __shared__ float scores[kHeads][kScoreRow];
   __shared__ float chunk_max[kHeads], chunk_sum[kHeads];
   __shared__ bool is_last;
   const AttentionParams& p = job.p;
   start_next();
-  wait_for_previous();
-
   const int t = static_cast<int>(blockIdx.y), split = static_cast<int>(blockIdx.z);
+  const int warp = threadIdx.x / 32, lane = threadIdx.x % 32, g = lane / 4, quad = lane % 4;
+  // Where no other token of the step is of this one's sequence, only its own position is written by a kernel in front.
+  bool is_early = false;
+  if (p.settled && p.tokens <= 32) {
+    const int other = lane < p.tokens ? p.sequence[lane] : -1;
+    const bool is_real = lane < p.tokens && p.positions[lane] >= 0;
+    const int mine = __shfl_sync(0xffffffffu, other, t);
+    is_early = !__any_sync(0xffffffffu, is_real && lane != t && other == mine);
+  }
+  if (!is_early) wait_for_previous();
+
   const int position = p.positions[t];
   const int32_t* pages = p.page_table + p.sequence[t] * p.pages_per_sequence;
   const int kv_head = static_cast<int>(blockIdx.x) / job.head_groups;
   const int group = p.heads / p.kv_heads;
   const int first_head = kv_head * group + static_cast<int>(blockIdx.x) % job.head_groups * kHeads;
   const int heads = min(kHeads, (kv_head + 1) * group - first_head);
-  const int warp = threadIdx.x / 32, lane = threadIdx.x % 32, g = lane / 4, quad = lane % 4;
+
+  const int begin = p.window > 0 && position + 1 > p.window ? position + 1 - static_cast<int>(p.window) : 0;
+  const int first_chunk = begin / kChunkPositions, end_chunk = position / kChunkPositions + 1;
+  T* y = static_cast<T*>(p.y) + t * p.y_stride;
+  if (position < 0) {
+    if (is_early) wait_for_previous();
+    if (split == 0) {
+      for (int e = threadIdx.x; e < heads * kHeadDim; e += kThreads) y[first_head * kHeadDim + e] = from_float<T>(0.0f);
+    }
+    return;
+  }
+  const int64_t page_bytes = static_cast<int64_t>(p.kv_heads) * p.page_tokens * kRow;
+  const int64_t head_bytes = static_cast<int64_t>(kv_head) * p.page_tokens * kRow;
+  const float k_factor = p.scale * (kIsF8 ? kF8Factor * p.k_scale : 1.0f);
+  const float v_factor = kIsF8 ? kF8Factor * p.v_scale : 1.0f;
+  const bool alone = end_chunk - first_chunk == 1;
+  const bool in_cluster = !alone && end_chunk - first_chunk <= job.cluster;  // a chunk a block of the first cluster
+  const bool owns_all = !alone && !in_cluster && job.splits == 1;
+  if (in_cluster && split >= job.cluster) return;
+  float* sums = reinterpret_cast<float*>(shared);  // in a cluster: [kHeads][kHeadDim], where its values were
+
+  // Lane i knows where the i-th 16 positions of a chunk lie (pages are whole sixteens): the others ask it.
+  const auto place_of = [&](int chunk) {
+    int64_t place = head_bytes;
+    const int at = chunk * kChunkPositions + 16 * lane;
+    if (lane < kChunkPositions / 16 && at <= position) {
+      const int page = at / p.page_tokens;
+      place += pages[page] * page_bytes + (at - page * p.page_tokens) * kRow;
+    }
+    return place;
+  };
+  // Position 16 * sixteen + of of a chunk.
+  const auto cached = [&](const void* cache, int64_t place, int sixteen, int of) {
+    return static_cast<const char*>(cache) + __shfl_sync(0xffffffffu, place, sixteen) + of * kRow;
+  };
+  // A thread's i-th piece of 16 bytes of the values. The constants are spelt out, or each takes a register of its own.
+  const int thread_row = static_cast<int>(threadIdx.x) / kPieces,
+            thread_piece = static_cast<int>(threadIdx.x) % kPieces;
+  struct Piece {
+    int sixteen, of, piece;
+  };
+  const auto piece_of = [&](int i) -> Piece {
+    if constexpr (kThreads % kPieces == 0) {
+      constexpr int kRowsAtOnce = kThreads / kPieces;
+      if constexpr (kRowsAtOnce >= 16) {
+        return {kRowsAtOnce / 16 * i + thread_row / 16, thread_row % 16, thread_piece};
+      } else {
+        return {kRowsAtOnce * i / 16, kRowsAtOnce * i % 16 + thread_row, thread_piece};
+      }
+    } else {
+      const int e = static_cast<int>(threadIdx.x) + kThreads * i;
+      return {e / kPieces / 16, e / kPieces % 16, e % kPieces};
+    }
+  };
+  uint4 keys[kRound][kBlocks];
+  uint4 codes[kIsF8 ? kEach : 1];  // values in 8 bits go through registers
+  // `end`: positions from here on are zeros.
+  const auto load_keys = [&](int64_t place, int base, int end, int round) {
+    const int mine = base + warp * kMine + g;
+#pragma unroll
+    for (int n = 0; n < kRound; ++n) {
+      const char* key = cached(p.k_cache, place, kMine / 16 * warp + (round + n) / 2, 8 * (n % 2) + g) + 16 * quad;
+#pragma unroll
+      for (int b = 0; b < kBlocks; ++b) {
+        keys[n][b] = mine + 8 * (round + n) < end ? load_stream(key + 64 * b) : make_uint4(0, 0, 0, 0);
+      }
+    }
+  };
+  const auto load_values = [&](int64_t place, int base, int end, char* to) {
+#pragma unroll
+    for (int i = 0; i < kEach; ++i) {
+      const Piece at = piece_of(i);
+      const int local = 16 * at.sixteen + at.of;
+      const bool valid = base + local < end;
+      const char* value = cached(p.v_cache, place, at.sixteen, at.of) + 16 * at.piece;
+      if constexpr (kIsF8) {
+        codes[i] = valid ? load_stream(value) : make_uint4(0, 0, 0, 0);
+      } else {
+        copy_async16(to + local * kValueRow + 16 * at.piece, valid ? value : static_cast<const char*>(p.v_cache),
+                     valid);
+      }
+    }
+  };
+
+  int chunk = first_chunk + split;
+  const bool works = chunk < end_chunk;
+  int64_t place = place_of(chunk), next_place = place_of(chunk + job.splits);
+  if (works) {
+    const int end = is_early ? position : position + 1;
+    load_keys(place, chunk * kChunkPositions, end, 0);
+    load_values(place, chunk * kChunkPositions, end, values);
+  }
+  if (is_early) {
+    wait_for_previous();
+    const int base = chunk * kChunkPositions;
+    if (works && position < base + kChunkPositions) {  // the token's own, which is there now
+#pragma unroll
+      for (int n = 0; n < kRound; ++n) {
+        const char* key = cached(p.k_cache, place, kMine / 16 * warp + n / 2, 8 * (n % 2) + g) + 16 * quad;
+        if (base + warp * kMine + 8 * n + g != position) continue;
+#pragma unroll
+        for (int b = 0; b < kBlocks; ++b) keys[n][b] = __ldcg(reinterpret_cast<const uint4*>(key + 64 * b));
+      }
+#pragma unroll
+      for (int i = 0; i < kEach; ++i) {
+        const Piece at = piece_of(i);
+        const int local = 16 * at.sixteen + at.of;
+        const char* value = cached(p.v_cache, place, at.sixteen, at.of) + 16 * at.piece;
+        if (base + local != position) continue;
+        if constexpr (kIsF8) {
+          codes[i] = __ldcg(reinterpret_cast<const uint4*>(value));
+        } else {
+          copy_async16(values + local * kValueRow + 16 * at.piece, value, true);
+        }
+      }
+    }
+  }
+  copy_async_commit();
 
   // The queries as the left matrix: rows g and g + 8 are heads.
   const T* q = static_cast<const T*>(p.q) + t * p.q_stride + static_cast<int64_t>(first_head) * kHeadDim;
@@ -81,67 +226,24 @@ __global__ void __launch_bounds__(kThreads, kHeadDim <= 64    ? 4
     }
   }
 
-  const int begin = p.window > 0 && position + 1 > p.window ? position + 1 - static_cast<int>(p.window) : 0;
-  const int first_chunk = begin / kChunkPositions, end_chunk = position / kChunkPositions + 1;
-  T* y = static_cast<T*>(p.y) + t * p.y_stride;
-  if (position < 0) {
-    if (split == 0) {
-      for (int e = threadIdx.x; e < heads * kHeadDim; e += kThreads) y[first_head * kHeadDim + e] = from_float<T>(0.0f);
-    }
-    return;
-  }
-  const int64_t page_bytes = static_cast<int64_t>(p.kv_heads) * p.page_tokens * kRow;
-  const int64_t head_bytes = static_cast<int64_t>(kv_head) * p.page_tokens * kRow;
-  const float k_factor = p.scale * (kIsF8 ? kF8Factor * p.k_scale : 1.0f);
-  const float v_factor = kIsF8 ? kF8Factor * p.v_scale : 1.0f;
-  const bool alone = end_chunk - first_chunk == 1;
-  const bool in_cluster = !alone && end_chunk - first_chunk <= job.cluster;  // a chunk a block of the first cluster
-  if (in_cluster && split >= job.cluster) return;
-  float* sums = reinterpret_cast<float*>(shared);  // in a cluster: [kHeads][kHeadDim], where its values were
-
-  for (int chunk = first_chunk + split; chunk < end_chunk; chunk += job.splits) {
-    const int base = chunk * kChunkPositions;
+  constexpr int kTiles = kHeadDim / 8 / kWarps;  // of 8 dimensions, a warp
+  float all[kTiles][4] = {};                     // of the chunks so far, where this block has them all
+  Merged merged[2];
+  int buffer = 0;
+  for (; chunk < end_chunk; chunk += job.splits) {
+    const int base = chunk * kChunkPositions, next_base = base + job.splits * kChunkPositions;
     const int count = min(kChunkPositions, position + 1 - base);
-    // Lane i knows where the i-th 16 positions lie (pages are whole sixteens): the others ask it.
-    int64_t place = head_bytes;
-    if (lane < kChunkPositions / 16 && 16 * lane < count) {
-      const int at = base + 16 * lane, page = at / p.page_tokens;
-      place += pages[page] * page_bytes + (at - page * p.page_tokens) * kRow;
+    const bool more = chunk + job.splits < end_chunk;
+    const int64_t after_next = place_of(chunk + 2 * job.splits);
+    char* here = values + buffer * kBuffer;
+    if constexpr (!kIsF8) {
+      if (more) load_values(next_place, next_base, position + 1, values + (buffer ^ 1) * kBuffer);
+      copy_async_commit();
     }
-    const auto cached = [&](const void* cache, int local) {
-      return static_cast<const char*>(cache) + __shfl_sync(0xffffffffu, place, local / 16) + local % 16 * kRow;
-    };
-    uint4 keys[kRound][kBlocks];
-    const auto load_keys = [&](int round) {
-#pragma unroll
-      for (int n = 0; n < kRound; ++n) {
-        const int local = warp * kMine + 8 * (round + n) + g;
-        const char* key = cached(p.k_cache, local) + 16 * quad;
-#pragma unroll
-        for (int b = 0; b < kBlocks; ++b) {
-          keys[n][b] = local < count ? load_stream(key + 64 * b) : make_uint4(0, 0, 0, 0);
-        }
-      }
-    };
-    load_keys(0);
-    uint4 codes[kIsF8 ? kEach : 1];  // values in 8 bits go through registers
-#pragma unroll
-    for (int i = 0; i < kEach; ++i) {
-      const int e = static_cast<int>(threadIdx.x) + kThreads * i, local = e / kPieces, piece = e % kPieces;
-      const bool valid = local < count;
-      const char* value = cached(p.v_cache, local) + 16 * piece;
-      if constexpr (kIsF8) {
-        codes[i] = valid ? load_stream(value) : make_uint4(0, 0, 0, 0);
-      } else {
-        copy_async16(values + local * kValueRow + 16 * piece, valid ? value : static_cast<const char*>(p.v_cache),
-                     valid);
-      }
-    }
-    copy_async_commit();
 
 #pragma unroll
     for (int round = 0; round < kMine / 8; round += kRound) {
-      if (round > 0) load_keys(round);
+      if (round > 0) load_keys(place, base, position + 1, round);
 #pragma unroll
       for (int n = 0; n < kRound; ++n) {
         float s[4] = {};
@@ -170,11 +272,13 @@ __global__ void __launch_bounds__(kThreads, kHeadDim <= 64    ? 4
     if constexpr (kIsF8) {
 #pragma unroll
       for (int i = 0; i < kEach; ++i) {
-        const int e = static_cast<int>(threadIdx.x) + kThreads * i, local = e / kPieces, piece = e % kPieces;
-        uint4* place = reinterpret_cast<uint4*>(values + local * kValueRow + 32 * piece);
-        spread_f8<T>(codes[i], place[0], place[1]);
+        const Piece at = piece_of(i);
+        uint4* to = reinterpret_cast<uint4*>(here + (16 * at.sixteen + at.of) * kValueRow + 32 * at.piece);
+        spread_f8<T>(codes[i], to[0], to[1]);
       }
+      if (more) load_values(next_place, next_base, position + 1, nullptr);
     }
+    if (more) load_keys(next_place, next_base, position + 1, 0);
     __syncthreads();
     for (int head = warp; head < heads; head += kWarps) {
       float s[kChunkPositions / 32], most = -INFINITY, sum = 0.0f;
@@ -193,10 +297,9 @@ __global__ void __launch_bounds__(kThreads, kHeadDim <= 64    ? 4
       sum = warp_sum(sum);
       if (lane == 0) chunk_max[head] = most, chunk_sum[head] = sum;
     }
-    copy_async_wait<0>();
+    copy_async_wait<kIsF8 ? 0 : 1>();
     __syncthreads();
 
-    constexpr int kTiles = kHeadDim / 8 / kWarps;  // of 8 dimensions, a warp
     float total[kTiles][4] = {};
 #pragma unroll
     for (int step = 0; step < kChunkPositions / 32; ++step) {
@@ -217,7 +320,7 @@ __global__ void __launch_bounds__(kThreads, kHeadDim <= 64    ? 4
 #pragma unroll
       for (int n = 0; n < kTiles; ++n) {
         uint32_t v[4];
-        load_transposed(values + (32 * step + lane) * kValueRow + 16 * (warp * kTiles + n), v);
+        load_transposed(here + (32 * step + lane) * kValueRow + 16 * (warp * kTiles + n), v);
         mma<T>(total[n], weights[0][0], weights[0][1], weights[0][2], weights[0][3], v[0], v[1]);
         mma<T>(total[n], weights[1][0], weights[1][1], weights[1][2], weights[1][3], v[2], v[3]);
       }
@@ -227,13 +330,24 @@ __global__ void __launch_bounds__(kThreads, kHeadDim <= 64    ? 4
     for (int i = 0; i < (kHeads > 8 ? 2 : 1); ++i) {
       const int head = g + 8 * i;
       if (head >= heads) continue;
+      if (owns_all) {
+        const float2 factors = merged[i].add(chunk_max[head], chunk_sum[head]);
+#pragma unroll
+        for (int n = 0; n < kTiles; ++n) {
+#pragma unroll
+          for (int k = 2 * i; k < 2 * i + 2; ++k) {
+            all[n][k] = Merged::weigh(factors, all[n][k], __fmul_rn(total[n][k], v_factor));
+          }
+        }
+        continue;
+      }
       const float factor = alone ? v_factor / chunk_sum[head] : v_factor;
       float* partial = job.partials + ((static_cast<int64_t>(t) * p.heads + first_head + head) * job.chunks + chunk) *
                                           kPartial<kHeadDim>;
 #pragma unroll
       for (int n = 0; n < kTiles; ++n) {
         const int dim = 8 * (warp * kTiles + n) + 2 * quad;
-        const float a = total[n][2 * i] * factor, b = total[n][2 * i + 1] * factor;
+        const float a = __fmul_rn(total[n][2 * i], factor), b = __fmul_rn(total[n][2 * i + 1], factor);
         if (alone) {
           *reinterpret_cast<uint32_t*>(y + (first_head + head) * kHeadDim + dim) = pack2<T>(a, b);
         } else if (in_cluster) {
@@ -245,8 +359,25 @@ __global__ void __launch_bounds__(kThreads, kHeadDim <= 64    ? 4
       if (!alone && !in_cluster && warp == 0 && quad == 0) partial[0] = chunk_max[head], partial[1] = chunk_sum[head];
     }
     __syncthreads();
+    place = next_place, next_place = after_next;
+    buffer = kIsF8 ? 0 : buffer ^ 1;
   }
+  copy_async_wait<0>();
   if (alone) return;
+  if (owns_all) {
+#pragma unroll
+    for (int i = 0; i < (kHeads > 8 ? 2 : 1); ++i) {
+      const int head = g + 8 * i;
+      if (head >= heads) continue;
+      const float factor = 1.0f / merged[i].total;
+#pragma unroll
+      for (int n = 0; n < kTiles; ++n) {
+        *reinterpret_cast<uint32_t*>(y + (first_head + head) * kHeadDim + 8 * (warp * kTiles + n) + 2 * quad) =
+            pack2<T>(all[n][2 * i] * factor, all[n][2 * i + 1] * factor);
+      }
+    }
+    return;
+  }
 
   if (in_cluster) {
     cluster_arrive();
@@ -255,23 +386,21 @@ __global__ void __launch_bounds__(kThreads, kHeadDim <= 64    ? 4
     for (int e = split * kThreads + static_cast<int>(threadIdx.x); e < heads * (kHeadDim / 2);
          e += job.cluster * kThreads) {
       const int head = e / (kHeadDim / 2), dim = e % (kHeadDim / 2) * 2;
-      float most = -INFINITY, total = 0.0f;
-      float2 sum = make_float2(0, 0);
-      float maxima[kMaxCluster];
-#pragma unroll
-      for (int c = 0; c < kMaxCluster; ++c) {
-        maxima[c] = c < count ? load_peer(&chunk_max[head], c) : -INFINITY;
-        most = fmaxf(most, maxima[c]);
-      }
+      float2 sum = make_float2(0, 0), states[kMaxCluster], parts[kMaxCluster];
 #pragma unroll
       for (int c = 0; c < kMaxCluster; ++c) {
         if (c >= count) continue;
-        const float weight = __expf(maxima[c] - most);
-        const float2 v = load_peer2(reinterpret_cast<const float2*>(sums + head * kHeadDim + dim), c);
-        total = fmaf(weight, load_peer(&chunk_sum[head], c), total);
-        sum.x = fmaf(weight, v.x, sum.x), sum.y = fmaf(weight, v.y, sum.y);
+        states[c] = make_float2(load_peer(&chunk_max[head], c), load_peer(&chunk_sum[head], c));
+        parts[c] = load_peer2(reinterpret_cast<const float2*>(sums + head * kHeadDim + dim), c);
       }
-      const float factor = 1.0f / total;
+      Merged all_chunks;
+#pragma unroll
+      for (int c = 0; c < kMaxCluster; ++c) {
+        if (c >= count) continue;
+        const float2 factors = all_chunks.add(states[c].x, states[c].y);
+        sum.x = Merged::weigh(factors, sum.x, parts[c].x), sum.y = Merged::weigh(factors, sum.y, parts[c].y);
+      }
+      const float factor = 1.0f / all_chunks.total;
       *reinterpret_cast<uint32_t*>(y + (first_head + head) * kHeadDim + dim) = pack2<T>(sum.x * factor, sum.y * factor);
     }
     cluster_arrive();
@@ -293,32 +422,20 @@ __global__ void __launch_bounds__(kThreads, kHeadDim <= 64    ? 4
   const float* partials =
       job.partials + (static_cast<int64_t>(t) * p.heads + first_head) * job.chunks * kPartial<kHeadDim>;
   const int64_t head_stride = static_cast<int64_t>(job.chunks) * kPartial<kHeadDim>;
-  for (int head = warp; head < heads; head += kWarps) {
-    const float* one = partials + head * head_stride;
-    float most = -INFINITY;
-    for (int chunk = first_chunk + lane; chunk < end_chunk; chunk += 32) {
-      most = fmaxf(most, __ldcg(one + chunk * kPartial<kHeadDim>));
-    }
-    most = warp_max(most);
-    if (lane == 0) chunk_max[head] = most;
-  }
-  __syncthreads();
   for (int e = threadIdx.x; e < heads * (kHeadDim / 4); e += kThreads) {
     const int head = e / (kHeadDim / 4), dim = e % (kHeadDim / 4) * 4;
     const float* one = partials + head * head_stride;
-    const float most = chunk_max[head];
-    float total = 0.0f;
+    Merged all_chunks;
     float4 sum = make_float4(0, 0, 0, 0);
 #pragma unroll 4
     for (int chunk = first_chunk; chunk < end_chunk; ++chunk) {
       const float2 state = __ldcg(reinterpret_cast<const float2*>(one + chunk * kPartial<kHeadDim>));
-      const float weight = __expf(state.x - most);
-      total = fmaf(weight, state.y, total);
       const float4 v = __ldcg(reinterpret_cast<const float4*>(one + chunk * kPartial<kHeadDim> + 4 + dim));
-      sum.x = fmaf(weight, v.x, sum.x), sum.y = fmaf(weight, v.y, sum.y);
-      sum.z = fmaf(weight, v.z, sum.z), sum.w = fmaf(weight, v.w, sum.w);
+      const float2 factors = all_chunks.add(state.x, state.y);
+      sum.x = Merged::weigh(factors, sum.x, v.x), sum.y = Merged::weigh(factors, sum.y, v.y);
+      sum.z = Merged::weigh(factors, sum.z, v.z), sum.w = Merged::weigh(factors, sum.w, v.w);
     }
-    const float factor = 1.0f / total;
+    const float factor = 1.0f / all_chunks.total;
     *reinterpret_cast<uint2*>(y + (first_head + head) * kHeadDim + dim) =
         make_uint2(pack2<T>(sum.x * factor, sum.y * factor), pack2<T>(sum.z * factor, sum.w * factor));
   }
@@ -334,8 +451,10 @@ void launch_decode(DecodeJob job, const Queue& queue) {
   job.head_groups = (p.heads / p.kv_heads + kHeads - 1) / kHeads;
   const int64_t rows = p.tokens * p.kv_heads * job.head_groups;
   if (job.splits == 0) {
-    // As many blocks as four a multiprocessor, but none without a chunk.
-    const int64_t wanted = (4 * static_cast<int64_t>(device_traits().multiprocessors) + rows - 1) / rows;
+    // As many blocks as there is room for, but none without a chunk: whoever has a row's chunks alone fetches the next
+    // one while it works, and has nobody to wait for.
+    const int64_t room = int64_t{kHeadDim <= 64 ? 3 : kHeadDim <= 128 ? 2 : 1} * device_traits().multiprocessors;
+    const int64_t wanted = room < rows ? 1 : room / rows;
     job.splits = static_cast<int>(wanted < job.chunks ? wanted : job.chunks);
   }
   // Clusters hold their multiprocessors until the last of them is done: worth it while there are multiprocessors to
@@ -348,7 +467,7 @@ void launch_decode(DecodeJob job, const Queue& queue) {
          {.grid = dim3(static_cast<unsigned>(p.kv_heads * job.head_groups), static_cast<unsigned>(p.tokens),
                        static_cast<unsigned>(job.splits)),
           .threads = kThreads,
-          .shared_bytes = kChunkPositions * (2 * kHeadDim + 16),
+          .shared_bytes = (sizeof(Cache) == 1 ? 1 : 2) * kChunkPositions * (2 * kHeadDim + 16),
           .cluster = job.cluster,
           .cluster_z = true},
          queue);

@@ -6,6 +6,7 @@
 // (Milakov and Gimelshein 2018) and the weighted sum stay in registers: the scores' layout is the layout in which
 // mma.m16n8k16 wants the weights. A token's result depends on its position alone: tiles begin at multiples of 64.
 #include "kernels/cuda/attention.h"
+#include "kernels/cuda/attention_prompt.cuh"
 #include "kernels/cuda/device.cuh"
 
 namespace nereid::kernels::cuda {
@@ -221,6 +222,7 @@ void prefill_of(const AttentionPrefillParams& job, const Queue& queue) {
 
 void attention_prefill(const AttentionPrefillParams& params, const Queue& queue) {
   if (params.blocks == 0 || params.max_queries == 0) return;
+  if (can_attention_prompt(params)) return attention_prompt(params, queue);
   params.common.element == Element::kF16 ? prefill_of<__half>(params, queue) : prefill_of<__nv_bfloat16>(params, queue);
 }
 

@@ -200,10 +200,6 @@ __device__ __forceinline__ uint4 load_stream(const void* src) {
   return v;
 }
 
-__device__ __forceinline__ void prefetch_l2(const void* src) {
-  asm volatile("prefetch.global.L2 [%0];" ::"l"(src));
-}
-
 // Sixteen bytes from global to shared memory; zeros where `valid` is false.
 __device__ __forceinline__ void copy_async16(void* shared, const void* global, bool valid) {
   const uint32_t address = static_cast<uint32_t>(__cvta_generic_to_shared(shared));

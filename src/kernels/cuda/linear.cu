@@ -1,15 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 // Which product takes a number of tokens and a kind of weight.
+#include <algorithm>
+
 #include "kernels/cuda/linear.h"
 #include "kernels/cuda/linear_few.cuh"
 #include "kernels/cuda/linear_many.cuh"
+#include "kernels/cuda/linear_mid.cuh"
 
 namespace nereid::kernels::cuda {
 
-void linear_few_as(const LinearParams& params, FewShape shape, bool prefetch, const Queue& queue) {
+void linear_few_as(const LinearParams& params, FewShape shape, const Queue& queue) {
   if (params.tokens == 0) return;
-  const FewJob job = {
-      .p = params, .shape = shape, .prefetch_blocks = prefetch ? 2 * device_traits().multiprocessors : 0};
+  const FewJob job = {.p = params, .shape = shape};
   switch (params.weight.codes) {
     case Codes::kF16:
     case Codes::kBF16:
@@ -24,7 +26,7 @@ void linear_few_as(const LinearParams& params, FewShape shape, bool prefetch, co
 }
 
 void linear_few(const LinearParams& params, const Queue& queue) {
-  linear_few_as(params, FewShape::kAuto, false, queue);
+  linear_few_as(params, FewShape::kAuto, queue);
 }
 
 namespace {
@@ -47,6 +49,7 @@ Weight as_rows(const Weight& w, Element element, char* place, const Queue& queue
 }  // namespace
 
 void linear(const LinearParams& params, const Queue& queue) {
+  if (params.tokens > kNarrowTokens && can_linear_mid(params)) return linear_mid(params, 0, queue);
   if (params.tokens <= kFewTokens) return linear_few(params, queue);
   const bool is_plain = params.weight.codes == Codes::kF16 || params.weight.codes == Codes::kBF16;
   if (can_linear_many() && (is_plain || params.workspace != nullptr)) {

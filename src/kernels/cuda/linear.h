@@ -2,13 +2,16 @@
 // y = act(x . w^T + bias) [* (x . w_up^T + bias_up)] + residual: matrix products of a few tokens with a streamed
 // weight, and of many.
 //
-// linear_few (up to kFewTokens tokens) reads each weight once, straight into the registers of mma.m16n8k16 (weights are
-// the 16 rows, tokens the 8 columns), in f32 sums. The columns are cut into 8 slices summed by 8 warps and added in
-// order, so a token's result has equal bits whatever the number of tokens up to kFewTokens.
-//   Bytes: the weight once + tokens * (cols + rows) elements; flops: 2 * tokens * rows * cols. Bound: memory.
-// linear takes any number of tokens and chooses: linear_few, or on sm_90 for more of them wgmma, 583 to 726 Tflop/s.
-// Reached on an H200 (share of a copy): f16 92 to 110 % at one token, 52 to 93 % at 32; f8 66 to 89 %, i8 87 %, i4 55
-// %.
+// linear takes any number of tokens and chooses:
+// linear_few (up to 16 tokens, and of coded and of small weights up to kFewTokens) reads each weight once, straight
+// into the registers of mma.m16n8k16 (weights are the 16 rows, tokens the 8 columns), in f32 sums. The columns are cut
+// into 8 slices summed by 8 warps and added in order. linear_mid (sm_90, floats, 17 to 128 tokens) streams weights into
+// shared memory, for wgmma; linear_many is wgmma for more.
+//   Bytes: the weight once + tokens * (cols + rows) elements; flops: 2 * tokens * rows * cols. Bound: memory; for
+//   prompts the matrix units.
+// A token's result has equal bits for any number of tokens up to 16, from 17 to 64, and from 65 to 128 on.
+// Reached on an H200 (share of a copy): f16 92 to 110 % at one token, 71 to 106 % at 32 (4096 x 4096: 71), 59 to 100 %
+// at 64, 46 to 81 % at 128; f8 66 to 89 %, i8 87 %, i4 55 % at one. 2048 tokens: 657 to 715 Tflop/s.
 #pragma once
 
 #include "kernels/cuda/launch.h"
@@ -17,6 +20,9 @@
 namespace nereid::kernels::cuda {
 
 inline constexpr int64_t kFewTokens = 64;
+inline constexpr int64_t kNarrowTokens = 16;
+// Weights of which the second-level cache keeps so much that reading them again costs little.
+inline constexpr int64_t kSmallWeights = int64_t{1} << 21;
 
 struct LinearParams {
   Element element = Element::kF16;  // of x and residual: kF16 or kBF16

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // The products of linear.h for few tokens, over a loader of weight_loaders.cuh, in two shapes with the same sums:
 //
-// narrow (up to 16 tokens a block): a block is 16 rows (of both matrices where gated); its 8 warps are the 8 slices of
-// the columns
-//   and read x from the caches. A row of blocks a 16 tokens.
-// wide (up to 64 tokens, sm_90): a cluster of 8 blocks is 128 rows; a block is a slice and keeps its part of x in
-// shared
-//   memory, its 8 warps are 8 tiles; the slices are added through distributed shared memory.
+// narrow (up to 16 tokens a block): a block is 16 rows, of both matrices where gated. Its 8 warps are the 8 slices of
+// the
+//   columns and read x from the caches. A row of blocks for each 16 tokens.
+// wide (up to 64 tokens, sm_90): clusters of 8 blocks stay and take groups of 128 rows in turn. A block is a slice and
+//   keeps its part of x in shared memory, its 8 warps are 8 tiles. The slices are added through distributed shared
+//   memory, a group behind, while the next group's weights are on their way.
 //
 // Slice s is the steps [steps * s / 8, steps * (s + 1) / 8). Before it waits for the kernel in front, a block has its
 // first weights on their way to registers.
@@ -24,9 +24,8 @@ enum class FewShape : uint8_t { kAuto, kNarrow, kWide };
 struct FewJob {
   LinearParams p;
   FewShape shape = FewShape::kAuto;
-  int prefetch_blocks = 0;  // narrow: so many first blocks fetch the rest of their slices ahead
-  int x_steps = 0;          // wide: the longest slice, in steps
-  int sum_buffers = 0;      // wide: places for sums in shared memory, 2 or 1
+  int x_steps = 0;      // wide: the longest slice, in steps
+  int sum_buffers = 0;  // wide: places for sums in shared memory, 2 or 1
 };
 
 // One a kind of weight, a file each.
@@ -35,7 +34,7 @@ void linear_few_f8(const FewJob& job, const Queue& queue);
 void linear_few_codes4(const FewJob& job, const Queue& queue);
 void linear_few_codes8(const FewJob& job, const Queue& queue);
 // linear_few, in a shape of the caller's choice (the harness compares them).
-void linear_few_as(const LinearParams& params, FewShape shape, bool prefetch, const Queue& queue);
+void linear_few_as(const LinearParams& params, FewShape shape, const Queue& queue);
 
 inline constexpr int kSlices = 8;
 
@@ -149,12 +148,6 @@ __global__ void __launch_bounds__(32 * kSlices, 2) linear_narrow_kernel(const __
 #pragma unroll
     for (int m = 0; m < kMatrices; ++m) loaders[m].load(first + d, buffers[d][m]);
   }
-  if (static_cast<int>(blockIdx.x) < job.prefetch_blocks) {
-    for (int step = first + kDepth; step < end; ++step) {
-#pragma unroll
-      for (int m = 0; m < kMatrices; ++m) Loader::prefetch(m == 0 ? p.weight : p.weight_up, tile, step, lane);
-    }
-  }
   wait_for_previous();
 
   const int64_t first_token = static_cast<int64_t>(blockIdx.y) * kTokens;
@@ -215,16 +208,12 @@ __global__ void __launch_bounds__(32 * kSlices, 2) linear_narrow_kernel(const __
   }
 }
 
-// A cluster's shape. kParts: slices of a block, 1 or 2. A group of rows is kTiles tiles of 16; where gated the first
-// half is of the one matrix and the second of the other.
-template <int kParts>
-struct Wide {
-  static constexpr int kBlocks = kSlices / kParts;  // of a cluster
-  static constexpr int kTiles = kSlices / kParts;   // warps of a slice
-  static constexpr int kRows = kTileRows * kTiles;
-  static constexpr int kPad = kRows + 4;  // floats a token in shared memory
-  static constexpr int outputs(bool is_gated) { return is_gated ? kRows / 2 : kRows; }
-};
+// A cluster is 8 blocks, a slice each; a group of rows is 8 tiles of 16. Where gated the first four are of the one
+// matrix and the others of the other.
+inline constexpr int kWideRows = kSlices * kTileRows, kWidePad = kWideRows + 4;  // floats a token in shared memory
+__host__ __device__ constexpr int wide_outputs(bool is_gated) {
+  return is_gated ? kWideRows / 2 : kWideRows;
+}
 
 template <typename Loader>
 constexpr int wide_row_bytes(int steps) {
@@ -232,28 +221,25 @@ constexpr int wide_row_bytes(int steps) {
 }
 
 // A block finishes its share of a group's outputs: 16, or 8 where gated. Slices are added in order.
-template <typename T, typename Loader, int kGroups, int kParts>
+template <typename T, typename Loader>
 __device__ __forceinline__ void finish_group(const LinearParams& p, const float* sums, int group, int rank) {
-  using W = Wide<kParts>;
   const bool is_gated = p.weight_up.data != nullptr;
   const int mine = is_gated ? kTileRows / 2 : kTileRows;
-  const int64_t first_row = static_cast<int64_t>(group) * W::outputs(is_gated) + rank * mine;
+  const int64_t first_row = static_cast<int64_t>(group) * wide_outputs(is_gated) + rank * mine;
   for (int e = static_cast<int>(threadIdx.x); e < p.tokens * mine; e += 32 * kSlices) {
     const int token = e / mine, r = e % mine;
     const int64_t row = first_row + r;
     if (row >= p.weight.rows) continue;
-    const float* at = sums + token * W::kPad + rank * mine + r;
+    const float* at = sums + token * kWidePad + rank * mine + r;
     float parts[kSlices], total = 0.0f, total_up = 0.0f;
 #pragma unroll
-    for (int s = 0; s < kSlices; ++s) parts[s] = load_peer(at + s % kParts * (8 * kGroups * W::kPad), s / kParts);
+    for (int s = 0; s < kSlices; ++s) parts[s] = load_peer(at, s);
 #pragma unroll
     for (int s = 0; s < kSlices; ++s) total += parts[s];
     total *= Loader::factor(p.weight, row);
     if (is_gated) {
 #pragma unroll
-      for (int s = 0; s < kSlices; ++s) {
-        parts[s] = load_peer(at + W::kRows / 2 + s % kParts * (8 * kGroups * W::kPad), s / kParts);
-      }
+      for (int s = 0; s < kSlices; ++s) parts[s] = load_peer(at + kWideRows / 2, s);
 #pragma unroll
       for (int s = 0; s < kSlices; ++s) total_up += parts[s];
       total_up *= Loader::factor(p.weight_up, row);
@@ -262,27 +248,24 @@ __device__ __forceinline__ void finish_group(const LinearParams& p, const float*
   }
 }
 
-template <typename T, typename Loader, int kGroups, int kParts>
+template <typename T, typename Loader, int kGroups>
 __global__ void __launch_bounds__(32 * kSlices, 1) linear_wide_kernel(const __grid_constant__ FewJob job) {
-  using W = Wide<kParts>;
   constexpr int kDepth = 2 * Loader::kDepth;
-  constexpr int kTokens = 8 * kGroups, kSums = kParts * kTokens * W::kPad;
-  extern __shared__ uint4 shared[];  // x: [kTokens] rows; then sums: [sum_buffers][kParts][kTokens][kPad]
+  constexpr int kTokens = 8 * kGroups, kSums = kTokens * kWidePad;
+  extern __shared__ uint4 shared[];  // x: [kTokens] rows; then sums: [sum_buffers][kTokens][kWidePad]
   const LinearParams& p = job.p;
   start_next();
   const bool is_gated = p.weight_up.data != nullptr;
   const int warp = threadIdx.x / 32, lane = threadIdx.x % 32, g = lane / 4, t = lane % 4;
-  const int rank = static_cast<int>(blockIdx.x) % W::kBlocks, clusters = static_cast<int>(gridDim.x) / W::kBlocks;
-  const int part = warp / W::kTiles, place = warp % W::kTiles, slice = rank * kParts + part;
+  const int rank = static_cast<int>(blockIdx.x) % kSlices, clusters = static_cast<int>(gridDim.x) / kSlices;
   const int cols = static_cast<int>(p.weight.cols), steps = (cols + kStep - 1) / kStep;
-  const int first = steps * slice / kSlices, end = steps * (slice + 1) / kSlices;
-  const int x_first = steps * rank / W::kBlocks, x_end = steps * (rank + 1) / W::kBlocks;  // of all the block's slices
-  const int groups = static_cast<int>((p.weight.rows + W::outputs(is_gated) - 1) / W::outputs(is_gated));
-  const Weight& weight = is_gated && place >= W::kTiles / 2 ? p.weight_up : p.weight;
+  const int first = steps * rank / kSlices, end = steps * (rank + 1) / kSlices;
+  const int groups = static_cast<int>((p.weight.rows + wide_outputs(is_gated) - 1) / wide_outputs(is_gated));
+  const Weight& weight = is_gated && warp >= kSlices / 2 ? p.weight_up : p.weight;
   const auto tile_of = [&](int group) {
-    return is_gated ? W::kTiles / 2 * group + place % (W::kTiles / 2) : W::kTiles * group + place;
+    return is_gated ? kSlices / 2 * group + warp % (kSlices / 2) : kSlices * group + warp;
   };
-  int group = static_cast<int>(blockIdx.x) / W::kBlocks;
+  int group = static_cast<int>(blockIdx.x) / kSlices;
   Loader loader(weight, tile_of(group), lane);
   typename Loader::Buffer buffers[kDepth];
 #pragma unroll
@@ -293,11 +276,11 @@ __global__ void __launch_bounds__(32 * kSlices, 1) linear_wide_kernel(const __gr
 
   const int row_bytes = wide_row_bytes<Loader>(job.x_steps);
   char* rows = reinterpret_cast<char*>(shared);
-  const int pieces = (x_end - x_first) * (kStep / 8);  // of 16 bytes, a token
+  const int pieces = (end - first) * (kStep / 8);  // of 16 bytes, a token
   for (int token = warp; token < kTokens; token += kSlices) {
     const T* src = static_cast<const T*>(p.x) + (token < p.tokens ? token * p.x_stride : 0);
     for (int piece = lane; piece < pieces; piece += 32) {
-      const int col = x_first * kStep + 8 * piece;
+      const int col = first * kStep + 8 * piece;
       const bool valid = token < p.tokens && col < cols;
       copy_async16(rows + token * row_bytes + 16 * piece, src + (valid ? col : 0), valid);
     }
@@ -317,7 +300,7 @@ __global__ void __launch_bounds__(32 * kSlices, 1) linear_wide_kernel(const __gr
       for (int d = 0; d < kDepth; ++d) {
         const int step = base + d;
         if (step >= end) break;
-        const char* x = rows + g * row_bytes + (step - x_first) * (2 * kStep);
+        const char* x = rows + g * row_bytes + (step - first) * (2 * kStep);
         accumulate<T, Loader, kGroups, 1>(&loader, &buffers[d], sum, [&](int n, int i) {
           return *reinterpret_cast<const uint4*>(x + 8 * n * row_bytes + 2 * Loader::x_column(i, lane));
         });
@@ -331,18 +314,18 @@ __global__ void __launch_bounds__(32 * kSlices, 1) linear_wide_kernel(const __gr
     loader = next;
     if (done >= 0) {
       if (job.sum_buffers == 2) cluster_wait();
-      finish_group<T, Loader, kGroups, kParts>(p, sums + (buffer ^ (job.sum_buffers - 1)) * kSums, done, rank);
+      finish_group<T, Loader>(p, sums + (buffer ^ (job.sum_buffers - 1)) * kSums, done, rank);
       if (job.sum_buffers == 1) {
         cluster_arrive();
         cluster_wait();
       }
     }
-    float* mine = sums + buffer * kSums + part * kTokens * W::kPad;
+    float* mine = sums + buffer * kSums;
 #pragma unroll
     for (int n = 0; n < kGroups; ++n) {
 #pragma unroll
       for (int i = 0; i < 4; ++i) {
-        mine[(8 * n + 2 * t + i % 2) * W::kPad + kTileRows * place + g + 8 * (i / 2)] = sum[0][n][i];
+        mine[(8 * n + 2 * t + i % 2) * kWidePad + kTileRows * warp + g + 8 * (i / 2)] = sum[0][n][i];
       }
     }
     cluster_arrive();
@@ -352,7 +335,7 @@ __global__ void __launch_bounds__(32 * kSlices, 1) linear_wide_kernel(const __gr
   }
   if (done >= 0) {
     if (job.sum_buffers == 2) cluster_wait();
-    finish_group<T, Loader, kGroups, kParts>(p, sums + (buffer ^ (job.sum_buffers - 1)) * kSums, done, rank);
+    finish_group<T, Loader>(p, sums + (buffer ^ (job.sum_buffers - 1)) * kSums, done, rank);
   }
   cluster_arrive();
   cluster_wait();  // no block's shared memory goes while a peer reads it
@@ -374,26 +357,25 @@ void launch_narrow(const FewJob& job, const Queue& queue) {
 
 inline constexpr int kSharedLimit = 227 * 1024;
 
-template <typename Loader, int kGroups, int kParts>
+template <typename Loader, int kGroups>
 int wide_shared_bytes(const FewJob& job, int sum_buffers) {
-  const int steps = static_cast<int>((job.p.weight.cols + kStep - 1) / kStep), blocks = Wide<kParts>::kBlocks;
-  return 8 * kGroups *
-         (wide_row_bytes<Loader>((steps + blocks - 1) / blocks) + sum_buffers * kParts * Wide<kParts>::kPad * 4);
+  const int steps = static_cast<int>((job.p.weight.cols + kStep - 1) / kStep);
+  return 8 * kGroups * (wide_row_bytes<Loader>((steps + kSlices - 1) / kSlices) + sum_buffers * kWidePad * 4);
 }
 
 // Clusters that the device holds at a time; asked once a kernel.
-template <typename T, typename Loader, int kGroups, int kParts>
+template <typename T, typename Loader, int kGroups>
 int resident_clusters() {
   static std::atomic<int> known = 0;
   int count = known.load(std::memory_order_relaxed);
   if (count != 0) return count;
-  const auto kernel = linear_wide_kernel<T, Loader, kGroups, kParts>;
+  const auto kernel = linear_wide_kernel<T, Loader, kGroups>;
   cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, kSharedLimit);
   cudaLaunchAttribute attribute = {};
   attribute.id = cudaLaunchAttributeClusterDimension;
-  attribute.val.clusterDim.x = Wide<kParts>::kBlocks, attribute.val.clusterDim.y = 1, attribute.val.clusterDim.z = 1;
+  attribute.val.clusterDim.x = kSlices, attribute.val.clusterDim.y = 1, attribute.val.clusterDim.z = 1;
   cudaLaunchConfig_t config = {};
-  config.gridDim = dim3(Wide<kParts>::kBlocks);
+  config.gridDim = dim3(kSlices);
   config.blockDim = dim3(32 * kSlices);
   config.dynamicSmemBytes = kSharedLimit;
   config.attrs = &attribute;
@@ -404,27 +386,26 @@ int resident_clusters() {
   return count;
 }
 
-template <typename T, typename Loader, int kGroups, int kParts>
+template <typename T, typename Loader, int kGroups>
 void launch_wide(FewJob job, const Queue& queue) {
-  const int steps = static_cast<int>((job.p.weight.cols + kStep - 1) / kStep), blocks = Wide<kParts>::kBlocks;
-  job.x_steps = (steps + blocks - 1) / blocks;
-  job.sum_buffers = wide_shared_bytes<Loader, kGroups, kParts>(job, 2) <= kSharedLimit ? 2 : 1;
-  const int groups =
-      static_cast<int>(blocks_for(job.p.weight.rows, Wide<kParts>::outputs(job.p.weight_up.data != nullptr)));
-  const int resident = resident_clusters<T, Loader, kGroups, kParts>();
-  launch(linear_wide_kernel<T, Loader, kGroups, kParts>, job,
-         {.grid = dim3(static_cast<unsigned>(blocks * (groups < resident ? groups : resident))),
+  const int steps = static_cast<int>((job.p.weight.cols + kStep - 1) / kStep);
+  job.x_steps = (steps + kSlices - 1) / kSlices;
+  job.sum_buffers = wide_shared_bytes<Loader, kGroups>(job, 2) <= kSharedLimit ? 2 : 1;
+  const int groups = static_cast<int>(blocks_for(job.p.weight.rows, wide_outputs(job.p.weight_up.data != nullptr)));
+  const int resident = resident_clusters<T, Loader, kGroups>();
+  launch(linear_wide_kernel<T, Loader, kGroups>, job,
+         {.grid = dim3(static_cast<unsigned>(kSlices * (groups < resident ? groups : resident))),
           .threads = 32 * kSlices,
-          .shared_bytes = wide_shared_bytes<Loader, kGroups, kParts>(job, job.sum_buffers),
-          .cluster = blocks},
+          .shared_bytes = wide_shared_bytes<Loader, kGroups>(job, job.sum_buffers),
+          .cluster = kSlices},
          queue);
 }
 
 // False where x has no room.
 template <typename T, typename Loader, int kGroups>
 bool try_wide(const FewJob& job, const Queue& queue) {
-  if (wide_shared_bytes<Loader, kGroups, 1>(job, 1) > kSharedLimit) return false;
-  launch_wide<T, Loader, kGroups, 1>(job, queue);
+  if (wide_shared_bytes<Loader, kGroups>(job, 1) > kSharedLimit) return false;
+  launch_wide<T, Loader, kGroups>(job, queue);
   return true;
 }
 
@@ -443,7 +424,10 @@ FewJob part_of(const FewJob& job, int64_t first, int64_t count) {
 template <typename T, typename Loader>
 void linear_few_of(const FewJob& job, const Queue& queue) {
   const int64_t tokens = job.p.tokens;
-  const bool wide = job.shape == FewShape::kWide || (job.shape == FewShape::kAuto && tokens > 16);
+  // A small weight is read again for each 16 tokens out of the second-level cache sooner than a cluster starts.
+  const int64_t weights = job.p.weight.rows * job.p.weight.cols * (job.p.weight_up.data != nullptr ? 2 : 1);
+  const bool wide =
+      job.shape == FewShape::kWide || (job.shape == FewShape::kAuto && tokens > 16 && weights >= kSmallWeights);
   if (wide && device_traits().capability >= 90) {
     if (tokens <= 16 && try_wide<T, Loader, 2>(job, queue)) return;
     if (tokens <= 32 && try_wide<T, Loader, 4>(job, queue)) return;

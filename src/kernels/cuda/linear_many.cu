@@ -5,9 +5,8 @@
 //
 // Where gated, half of a tile's columns are rows of the one weight and half the same rows of the other: both sums of an
 // output meet in one thread.
-#include <atomic>
-
 #include "kernels/cuda/linear_many.cuh"
+#include "kernels/cuda/tensor_map.cuh"
 #include "kernels/cuda/wgmma.cuh"
 
 namespace nereid::kernels::cuda {
@@ -81,6 +80,65 @@ __device__ __forceinline__ void finish8(const LinearParams& p, int64_t token, in
   }
 }
 
+// The usual ends of a product (2-byte results, no bias, at most SiLU): a warp's 16 tokens pass its own corner of shared
+// memory, 64 outputs at a time, so that rows are written 16 bytes a lane; no barrier of the block.
+constexpr int kCornerRow = 2 * 64 + 16;  // bytes; the padding keeps lanes out of each other's banks
+
+__device__ __forceinline__ bool has_usual_end(const LinearParams& p) {
+  return p.y_element == p.element && p.weight.rows % 8 == 0 && p.bias == nullptr && p.bias_up == nullptr &&
+         (p.activation == Activation::kNone || p.activation == Activation::kSilu);
+}
+
+template <typename T, int kColumns, bool kIsGated>
+__device__ __forceinline__ void finish_usual(const LinearParams& p, const float (&sum)[kColumns / 2], char* corner,
+                                             int64_t first_token, int64_t first_row, int lane) {
+  constexpr int kOutputs = kIsGated ? kColumns / 2 : kColumns, kWidth = kOutputs < 64 ? kOutputs : 64;
+  constexpr int kEights = kWidth / 8;
+  const bool is_silu = p.activation == Activation::kSilu;
+  const int g = lane / 4, quad = lane % 4;
+#pragma unroll
+  for (int c = 0; c < kOutputs / kWidth; ++c) {
+    uint32_t residual[2][kEights] = {};
+    if (p.residual != nullptr) {
+#pragma unroll
+      for (int half = 0; half < 2; ++half) {
+        const int64_t token = first_token + g + 8 * half, row = first_row + kWidth * c + 2 * quad;
+        const T* at = static_cast<const T*>(p.residual) + token * p.residual_stride + row;
+#pragma unroll
+        for (int j = 0; j < kEights; ++j) {
+          if (token < p.tokens && row + 8 * j < p.weight.rows) {
+            residual[half][j] = *reinterpret_cast<const uint32_t*>(at + 8 * j);
+          }
+        }
+      }
+    }
+#pragma unroll
+    for (int j = 0; j < kEights; ++j) {
+#pragma unroll
+      for (int half = 0; half < 2; ++half) {
+        const int at = 4 * (kEights * c + j) + 2 * half;
+        float a = sum[at], b = sum[at + 1];
+        if (is_silu) a = __fdividef(a, 1.0f + __expf(-a)), b = __fdividef(b, 1.0f + __expf(-b));
+        if constexpr (kIsGated) a *= sum[at + kColumns / 4], b *= sum[at + kColumns / 4 + 1];
+        const float2 r = unpack2<T>(residual[half][j]);
+        *reinterpret_cast<uint32_t*>(corner + (g + 8 * half) * kCornerRow + 16 * j + 4 * quad) =
+            pack2<T>(a + r.x, b + r.y);
+      }
+    }
+    __syncwarp();
+#pragma unroll
+    for (int i = 0; i < 16 * kEights / 32; ++i) {
+      const int piece = 32 * i + lane, r = piece / kEights, at = piece % kEights;
+      const int64_t token = first_token + r, row = first_row + kWidth * c + 8 * at;
+      if (token < p.tokens && row < p.weight.rows) {
+        *reinterpret_cast<uint4*>(static_cast<T*>(p.y) + token * p.y_stride + row) =
+            *reinterpret_cast<const uint4*>(corner + r * kCornerRow + 16 * at);
+      }
+    }
+    __syncwarp();
+  }
+}
+
 __device__ __forceinline__ void group_barrier(int group) {
   asm volatile("bar.sync %0, 128;" ::"r"(group + 1) : "memory");
 }
@@ -127,6 +185,7 @@ __global__ void __launch_bounds__(kThreads, 1) linear_many_kernel(const __grid_c
   }
   asm volatile("setmaxnreg.inc.sync.aligned.u32 232;");
   int stage = 0, phase = 0;
+  const bool is_usual = has_usual_end(p);
   const int warp = threadIdx.x % 128 / 32, lane = threadIdx.x % 32;
   for (int tile = static_cast<int>(blockIdx.x); tile < job.tiles; tile += static_cast<int>(gridDim.x)) {
     float sum[kColumns / 2];
@@ -140,15 +199,26 @@ __global__ void __launch_bounds__(kThreads, 1) linear_many_kernel(const __grid_c
 #pragma unroll
       for (int i = 0; i < kInner / 16; ++i) wgmma<T, kColumns>(sum, a + 2 * i, b + 2 * i);
       wgmma_commit();
-      wgmma_wait<0>();
-      if (threadIdx.x % 128 == 0) barrier_arrive(&empty[stage]);
+      wgmma_wait<1>();  // the step before has been multiplied
+      if (step > 0 && threadIdx.x % 128 == 0) barrier_arrive(&empty[stage == 0 ? kStages - 1 : stage - 1]);
       if (++stage == kStages) stage = 0, phase ^= 1;
     }
-    // Sums go through shared memory, so that what becomes of them is one loop: unrolled over 128 registers it was 400
-    // KB of instructions, and fetching those took twice as long as the product.
+    wgmma_wait<0>();
+    if (threadIdx.x % 128 == 0) barrier_arrive(&empty[stage == 0 ? kStages - 1 : stage - 1]);
+    // Other sums go through shared memory, so that what becomes of them is one loop: unrolled over 128 registers it was
+    // 400 KB of instructions, and fetching those took twice as long as the product.
     float* chunk = reinterpret_cast<float*>(stages + kStages * kStageBytes<kColumns> + group * kChunkBytes);
     const int64_t first_token = static_cast<int64_t>(tile % job.token_tiles) * kTokens + 64 * group;
     const int64_t first_row = static_cast<int64_t>(tile / job.token_tiles) * outputs;
+    if (is_usual) {
+      char* corner = reinterpret_cast<char*>(chunk) + warp * 16 * kCornerRow;
+      if (is_gated) {
+        finish_usual<T, kColumns, true>(p, sum, corner, first_token + 16 * warp, first_row, lane);
+      } else {
+        finish_usual<T, kColumns, false>(p, sum, corner, first_token + 16 * warp, first_row, lane);
+      }
+      continue;
+    }
     const int eights = is_gated ? kChunk / 16 : kChunk / 8;  // of a token in a chunk
     const int thread = static_cast<int>(threadIdx.x) % 128, column = thread % eights;
 #pragma unroll 1
@@ -193,36 +263,6 @@ __global__ void __launch_bounds__(kThreads, 1) linear_many_kernel(const __grid_c
 #endif
 }
 
-using EncodeTiled = CUresult (*)(CUtensorMap*, CUtensorMapDataType, cuuint32_t, void*, const cuuint64_t*,
-                                 const cuuint64_t*, const cuuint32_t*, const cuuint32_t*, CUtensorMapInterleave,
-                                 CUtensorMapSwizzle, CUtensorMapL2promotion, CUtensorMapFloatOOBfill);
-
-// The driver's function, found once.
-EncodeTiled encode_tiled() {
-  static std::atomic<EncodeTiled> known = nullptr;
-  EncodeTiled encode = known.load(std::memory_order_relaxed);
-  if (encode == nullptr) {
-    void* found = nullptr;
-    cudaDriverEntryPointQueryResult result;
-    cudaGetDriverEntryPointByVersion("cuTensorMapEncodeTiled", &found, 12000, cudaEnableDefault, &result);
-    encode = reinterpret_cast<EncodeTiled>(found);
-    known.store(encode, std::memory_order_relaxed);
-  }
-  return encode;
-}
-
-// Tiles of `box` rows of 64 columns; what lies outside is zeros.
-CUtensorMap tile_map(Element element, const void* data, int64_t rows, int64_t cols, int64_t stride, int box) {
-  CUtensorMap map;
-  const cuuint64_t sizes[2] = {static_cast<cuuint64_t>(cols), static_cast<cuuint64_t>(rows)};
-  const cuuint64_t strides[1] = {static_cast<cuuint64_t>(2 * stride)};
-  const cuuint32_t boxes[2] = {kInner, static_cast<cuuint32_t>(box)}, steps[2] = {1, 1};
-  encode_tiled()(&map, element == Element::kF16 ? CU_TENSOR_MAP_DATA_TYPE_FLOAT16 : CU_TENSOR_MAP_DATA_TYPE_BFLOAT16, 2,
-                 const_cast<void*>(data), sizes, strides, boxes, steps, CU_TENSOR_MAP_INTERLEAVE_NONE,
-                 CU_TENSOR_MAP_SWIZZLE_128B, CU_TENSOR_MAP_L2_PROMOTION_L2_256B, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
-  return map;
-}
-
 template <typename T, int kColumns>
 void launch_many(const LinearParams& p, const Queue& queue) {
   const bool is_gated = p.weight_up.data != nullptr;
@@ -256,7 +296,7 @@ void linear_many_of(const LinearParams& p, const Queue& queue) {
 }  // namespace
 
 bool can_linear_many() {
-  return device_traits().capability == 90 && encode_tiled() != nullptr;
+  return can_map_tiles();
 }
 
 void linear_many(const LinearParams& params, const Queue& queue) {

@@ -52,11 +52,6 @@ struct HalvesLoader {
     lo[0] = b.low[piece].x, lo[1] = b.low[piece].y, lo[2] = b.low[piece].z, lo[3] = b.low[piece].w;
     hi[0] = b.high[piece].x, hi[1] = b.high[piece].y, hi[2] = b.high[piece].z, hi[3] = b.high[piece].w;
   }
-  // A step into the second-level cache: two lines of each of 16 rows.
-  __device__ static void prefetch(const Weight& w, int64_t tile, int step, int lane) {
-    const int64_t row = tile * kTileRows + lane / 2, col = step * kStep + 64 * (lane % 2);
-    if (row < w.rows && col < w.cols) prefetch_l2(static_cast<const char*>(w.data) + 2 * (w.stride * row + col));
-  }
   __device__ static float factor(const Weight&, int64_t) {
     return 1.0f;
   }
@@ -119,12 +114,6 @@ struct F8Loader {
     spread<T>(piece % 2 == 0 ? l.y : l.w, lo[2], lo[3]);
     spread<T>(piece % 2 == 0 ? h.x : h.z, hi[0], hi[1]);
     spread<T>(piece % 2 == 0 ? h.y : h.w, hi[2], hi[3]);
-  }
-  __device__ static void prefetch(const Weight& w, int64_t tile, int step, int lane) {
-    const int64_t row = tile * kTileRows + lane, col = step * kStep;
-    if (lane < kTileRows && row < w.rows && col < w.cols) {
-      prefetch_l2(static_cast<const char*>(w.data) + w.stride * row + col);
-    }
   }
   __device__ static float factor(const Weight& w, int64_t row) {
     return kF8Factor * w.scale * (w.row_scale == nullptr ? 1.0f : w.row_scale[row]);
@@ -255,12 +244,6 @@ struct CodesLoader {
         lo[i] = weigh<T>(lo[i], twice(b.scale[0], piece), twice(b.offset[0], piece));
         hi[i] = weigh<T>(hi[i], twice(b.scale[1], piece), twice(b.offset[1], piece));
       }
-    }
-  }
-  __device__ static void prefetch(const Weight& w, int64_t tile, int step, int lane) {
-    const int64_t bytes = unit_bytes(w);
-    if (128 * lane < bytes && tile < tiles(w)) {
-      prefetch_l2(static_cast<const char*>(w.data) + tile * tile_bytes(w) + step * bytes + 128 * lane);
     }
   }
   __device__ static float factor(const Weight&, int64_t) {

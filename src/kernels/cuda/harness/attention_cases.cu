@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// attention m= context= heads= kv= dim= [cache=f16|f8] [x=f16] [window=] [softcap] [splits=] [page=64]: decode.
-// The tokens are sequences of their own at positions context - 1, context - 8, ...; pages are scattered.
+// attention m= context= heads= kv= dim= [cache=f16|f8] [x=f16] [window=] [softcap] [splits=] [page=64] [settled]:
+// decode. The tokens are sequences of their own at positions context - 1, context - 8, ...; pages are scattered.
 // prefill m= context= ...: the last m positions before each of `blocks` contexts, tokens of a block one sequence.
 #include <cmath>
 
@@ -75,6 +75,7 @@ Case attention_case(const CaseLine& line) {
   p.head_dim = static_cast<int>(line.number("dim", 128));
   p.page_tokens = static_cast<int>(line.number("page", 64));
   p.window = line.number("window", 0);
+  p.settled = line.number("settled", 0) != 0;
   p.softcap = line.number("softcap", 0) != 0 ? 5.0f : 0.0f;
   p.splits = static_cast<int>(line.number("splits", 0));
   p.scale = 1.0f / std::sqrt(static_cast<float>(p.head_dim));

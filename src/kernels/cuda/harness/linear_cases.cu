@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// linear n= k= m= w=f16|bf16|f8|i4|i8 [g=32] [offset] [gated] [x=f16] [y=] [shape=narrow|wide] [residual]: products.
-// linear_equal: token 0 has the same bits whatever the number of tokens.
+// linear n= k= m= w=f16|bf16|f8|i4|i8 [g=32] [offset] [gated] [x=f16] [y=] [shape=narrow|wide|mid1|mid2|mid4]
+// [residual]: products. linear_equal: token 0 has the same bits whatever the number of tokens.
 #include <cmath>
 #include <cstring>
 #include <random>
@@ -8,6 +8,7 @@
 #include "kernels/cuda/harness/harness.h"
 #include "kernels/cuda/linear.h"
 #include "kernels/cuda/linear_few.cuh"
+#include "kernels/cuda/linear_mid.cuh"
 
 namespace nereid::kernels::cuda::harness {
 namespace {
@@ -100,7 +101,7 @@ struct LinearData {
   Array x, y, residual, bias, workspace;
   LinearParams params;
   FewShape shape = FewShape::kAuto;
-  bool prefetch = false;
+  int cluster = 0;  // shape=mid1, mid2, mid4
 };
 
 std::shared_ptr<LinearData> make_data(const CaseLine& line, int sets) {
@@ -134,9 +135,12 @@ std::shared_ptr<LinearData> make_data(const CaseLine& line, int sets) {
     p.workspace = d->workspace.data();
   }
   if (gated) p.activation = Activation::kSilu;
-  d->prefetch = line.number("prefetch", 0) != 0;
   const std::string shape = line.word("shape", "");
-  d->shape = shape == "narrow" ? FewShape::kNarrow : shape == "wide" ? FewShape::kWide : FewShape::kAuto;
+  d->cluster = shape.starts_with("mid") ? std::stoi(shape.substr(3)) : 0;
+  d->shape = shape == "narrow" ? FewShape::kNarrow
+
+             : shape == "wide" ? FewShape::kWide
+                               : FewShape::kAuto;
   return d;
 }
 
@@ -144,8 +148,9 @@ void run_linear(const LinearData& d, int set, const Queue& queue) {
   LinearParams p = d.params;
   p.weight = d.weights[static_cast<size_t>(set)].weight;
   if (!d.ups.empty()) p.weight_up = d.ups[static_cast<size_t>(set)].weight;
-  if (d.shape == FewShape::kAuto && !d.prefetch) return linear(p, queue);
-  linear_few_as(p, d.shape, d.prefetch, queue);
+  if (d.cluster != 0) return linear_mid(p, d.cluster, queue);
+  if (d.shape == FewShape::kAuto) return linear(p, queue);
+  linear_few_as(p, d.shape, queue);
 }
 
 double linear_error(const LinearData& d) {
@@ -211,19 +216,22 @@ Case linear_equal_case(const CaseLine& line) {
   c.run = [d](int, const Queue& queue) { run_linear(*d, 0, queue); };
   c.error = [d] {
     const size_t row = static_cast<size_t>(d->weights[0].weight.rows * element_bytes(d->y.element()));
-    const std::vector<char> all = d->y.bytes_on_host();
+    const int64_t most = d->params.tokens;
+    const auto result_of = [&](int64_t tokens) {
+      d->params.tokens = tokens;
+      d->y.fill(0xff);
+      run_linear(*d, 0, {});
+      ok(cudaDeviceSynchronize(), "linear");
+      d->params.tokens = most;
+      return d->y.bytes_on_host();
+    };
+    const std::vector<char> few = result_of(std::min(most, kNarrowTokens)), all = result_of(most);
     double different = 0;
     for (const int64_t tokens : {1, 5, 8, 9, 16, 17, 32, 33, 64}) {
-      if (tokens > d->params.tokens) continue;
-      LinearData& one = *d;
-      const int64_t kept = one.params.tokens;
-      one.params.tokens = tokens;
-      one.y.fill(0xff);
-      run_linear(one, 0, {});
-      ok(cudaDeviceSynchronize(), "linear");
-      one.params.tokens = kept;
-      const std::vector<char> few = one.y.bytes_on_host();
-      if (std::memcmp(few.data(), all.data(), row * static_cast<size_t>(tokens)) != 0) different += 1;
+      if (tokens > most) continue;
+      const std::vector<char> one = result_of(tokens);
+      const std::vector<char>& like = tokens <= kNarrowTokens ? few : all;
+      if (std::memcmp(one.data(), like.data(), row * static_cast<size_t>(tokens)) != 0) different += 1;
     }
     return different;
   };
