@@ -133,6 +133,7 @@ Status bind_device_attention(DeviceBinder& b, const Node& node) {
   a.cache = r.cache;
   a.k_cache = r.k_cache;
   a.v_cache = r.v_cache;
+  a.settled = true;  // positions, sequences and pages are copied up in front of a step
   a.y = y.data;
   a.y_stride = y.stride;
   b.want_attention(a.heads, a.head_dim);
