@@ -84,13 +84,25 @@ Status BenchRunner::step(bool wants_logits) {
     bytes_ += model_.bytes_per_token(positions_[i]) - weights;
     if (wants_logits) output_rows_.push_back(static_cast<int32_t>(i));
   }
-  const Status status =
-      model_.step({.tokens = tokens_, .positions = positions_, .sequences = sequences_, .output_rows = output_rows_});
+  const Status status = run();
   tokens_.clear();
   positions_.clear();
   sequences_.clear();
   ++steps_;
   return status;
+}
+
+// With a greedy draw where tokens are drawn on a device; else whoever draws reads the logits.
+Status BenchRunner::run() {
+  const llm::StepInput input{
+      .tokens = tokens_, .positions = positions_, .sequences = sequences_, .output_rows = output_rows_};
+  if (!model_.can_draw()) return model_.step(input);
+  NEREID_RETURN_IF_ERROR(model_.start(input));
+  draws_.clear();
+  for (size_t i = 0; i < output_rows_.size(); ++i) draws_.add_greedy(static_cast<int32_t>(i));
+  const Status begun = draws_.begin(model_);
+  const Status finished = model_.finish();
+  return begun.is_ok() ? finished : begun;
 }
 
 // Prompt after prompt; a step takes as many tokens as it can hold, of one sequence or of several.

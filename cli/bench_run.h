@@ -9,6 +9,7 @@
 
 #include "base/status.h"
 #include "llm/run/language_model.h"
+#include "llm/run/row_draws.h"
 
 namespace nereid::cli {
 
@@ -63,11 +64,13 @@ class BenchRunner {
   Status fill(int64_t begin, int64_t end, int64_t batch);
   Status generate(int64_t begin, int64_t end, int64_t batch);
   Status step(bool wants_logits);
+  Status run();
   void push(int64_t sequence, int64_t position);
 
   llm::LanguageModel& model_;
   std::vector<int32_t> tokens_, positions_, sequences_, output_rows_;  // of the step that is being put together
-  double bytes_ = 0;                                                   // read since the case began
+  llm::RowDraws draws_;
+  double bytes_ = 0;  // read since the case began
   int64_t steps_ = 0;
 };
 

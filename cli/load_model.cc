@@ -23,6 +23,9 @@ Result<LoadedModel> open_with_bar(const std::string& path, const LoadArguments& 
 void add_load_options(CommandLine& app, LoadArguments& args) {
   app.add_option("MODEL", args.model, "a path, or a name that `nereid models` lists")->required();
   app.add_option("--device", args.open.device, "where to run: cpu, cuda or cuda:NUMBER")->capture_default_str();
+  app.add_option("--gpu-weights", args.open.gpu_weights,
+                 "what a GPU makes of the layers' floats: as-is, or fp8, which halves what a token has to read")
+      ->capture_default_str();
   app.add_option("--isa", args.open.isa,
                  "highest instruction set to use: baseline, avx2, avx512 or amx (default: the best)");
   app.add_option("--threads,-t", args.open.threads, "CPU threads (default: all that this process may use)");

@@ -20,6 +20,8 @@
 
 namespace nereid::runtime {
 
+class RowDrawer;
+
 // State memory somebody else owns (a key/value cache); as large as the state's type with its symbols bound.
 using StateMemory = std::map<std::string, std::byte*, std::less<>>;
 
@@ -58,6 +60,9 @@ class Context {
   // Runs all steps. Sizes must be within their bounds (checked). On the CPU it cannot fail; a device's errors are those
   // of device/device.h.
   virtual Status run() = 0;
+
+  // Draws tokens where the logits lie; null on the CPU, where who draws reads them.
+  virtual RowDrawer* drawer() { return nullptr; }
 
   // What runs on a reference evaluator and why, one sentence each; empty when every node has a kernel.
   virtual const std::vector<std::string>& notes() const = 0;

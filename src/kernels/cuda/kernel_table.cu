@@ -30,7 +30,7 @@ constexpr KernelTable kTable = {.last_error = [] { return static_cast<int>(cudaG
                                 .scale_add = scale_add,
                                 .select_rows = select_rows,
                                 .embedding = embedding,
-                                .argmax = argmax,
+                                .draw_rows = draw_rows,
                                 .pack_tile = pack_tile};
 
 }  // namespace

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "kernels/cuda/attention.h"
+#include "kernels/cuda/draw_rows.h"
 #include "kernels/cuda/elementwise.h"
 #include "kernels/cuda/linear.h"
 #include "kernels/cuda/norm.h"
@@ -13,7 +14,7 @@
 
 namespace nereid::kernels::cuda {
 
-inline constexpr uint32_t kKernelTable = 1;
+inline constexpr uint32_t kKernelTable = 2;
 
 struct KernelTable {
   uint32_t version = kKernelTable;
@@ -36,7 +37,7 @@ struct KernelTable {
   void (*scale_add)(const ScaleAddParams&, const Queue&) = nullptr;
   void (*select_rows)(const SelectRowsParams&, const Queue&) = nullptr;
   void (*embedding)(const EmbeddingParams&, const Queue&) = nullptr;
-  void (*argmax)(const ArgmaxParams&, const Queue&) = nullptr;
+  void (*draw_rows)(const DrawRowsParams&, const Queue&) = nullptr;
 
   // On the host.
   void (*pack_tile)(const Weight& layout, const uint8_t* codes, const float* scale, const float* offset,

@@ -53,14 +53,29 @@ Output Answer::draw(std::span<float> logits) {
   prepare_mask(logits.size());
   has_mask_ = false;
   Result<sample::SampleResult> drawn = drawer_.sampler.sample(logits, history_, mask_);
-  if (!drawn.is_ok()) return fail(drawn.status());
-  last_drawn_ = drawn->token;
+  return drawn.is_ok() ? add(std::move(drawn).value()) : fail(drawn.status());
+}
+
+bool Answer::describe(size_t vocabulary, const sample::RemoteLimits& limits, sample::RemoteDraw* draw) {
+  if (!drawer_.sampler.describe(history_, limits, draw)) return false;
+  prepare_mask(vocabulary);
+  return true;
+}
+
+Output Answer::take(sample::SampleResult drawn) {
+  NEREID_CHECK(!has_ended_);
+  has_mask_ = false;
+  return add(drawer_.sampler.take(std::move(drawn)));
+}
+
+Output Answer::add(sample::SampleResult drawn) {
+  last_drawn_ = drawn.token;
   if (drawer_.matcher && !drawer_.matcher->accept(last_drawn_))
     return fail(internal("the grammar refuses token {}, which it allowed", last_drawn_));
   if (is_end_token(last_drawn_)) return end(FinishReason::kStop);
   Output out;
   out.token = last_drawn_;
-  out.sample = std::move(drawn).value();
+  out.sample = std::move(drawn);
   history_.push_back(last_drawn_);
   out.text = text_.push(last_drawn_);
   if (text_.is_stopped())

@@ -26,6 +26,13 @@ class Answer {
   // The next token, from its logits (scratch). A draw that fails ends the answer, and so does a call after the end
   // (checked).
   Output draw(std::span<float> logits);
+  // The same where the logits are elsewhere (sample/remote_draw.h): what is to be drawn there, of which a grammar's
+  // mask is a part (empty: none; valid until the next call), and what was. False: only draw() can do it.
+  bool describe(size_t vocabulary, const sample::RemoteLimits& limits, sample::RemoteDraw* draw);
+  std::span<const uint32_t> mask() const {
+    return has_mask_ ? std::span<const uint32_t>(mask_) : std::span<const uint32_t>();
+  }
+  Output take(sample::SampleResult drawn);
   // Ends it without another token: text that was held back comes out.
   Output end(FinishReason reason);
   Output fail(Status status);
@@ -42,6 +49,7 @@ class Answer {
 
  private:
   bool is_end_token(int32_t token) const;
+  Output add(sample::SampleResult drawn);
   void finish(FinishReason reason, Output* out);
 
   Drawer drawer_;

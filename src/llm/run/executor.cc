@@ -163,7 +163,17 @@ class ThreadExecutor final : public Executor {
     return true;
   }
 
+  void deliver() {
+    const int64_t ended = loop_->deliver();
+    if (ended == 0) return;
+    const std::lock_guard lock(mutex_);
+    outstanding_ -= ended;
+    if (outstanding_ == 0) idle_.notify_all();
+  }
+
   void work() {
+    // A device's steps tell what the step before gave, the last one aside.
+    const bool tells_meanwhile = loop_->set_meanwhile([this] { deliver(); });
     bool has_run = false;
     while (take_mail(has_run)) {
       has_run = loop_->step();
@@ -176,11 +186,7 @@ class ThreadExecutor final : public Executor {
         }
       }
       if (has_run && options_.on_iteration) options_.on_iteration(loop_->iteration());
-      const int64_t ended = loop_->deliver();
-      if (ended == 0) continue;
-      const std::lock_guard lock(mutex_);
-      outstanding_ -= ended;
-      if (outstanding_ == 0) idle_.notify_all();
+      if (!tells_meanwhile || !has_run) deliver();
     }
   }
 

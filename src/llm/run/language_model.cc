@@ -256,7 +256,7 @@ void LanguageModel::set_adapters(const StepInput& in) {
   context_->set_adapters(outputs_symbol_, outputs);
 }
 
-Status LanguageModel::step(const StepInput& in) {
+Status LanguageModel::prepare(const StepInput& in) {
   NEREID_RETURN_IF_ERROR(check(in));
   const auto copy = [](std::span<const int32_t> from, int32_t* to) { std::copy(from.begin(), from.end(), to); };
   copy(in.tokens, context_->input<int32_t>("tokens"));
@@ -266,7 +266,17 @@ Status LanguageModel::step(const StepInput& in) {
   context_->set_size(tokens_symbol_, static_cast<int64_t>(in.tokens.size()));
   context_->set_size(outputs_symbol_, static_cast<int64_t>(in.output_rows.size()));
   set_adapters(in);
+  return Status::ok();
+}
+
+Status LanguageModel::step(const StepInput& in) {
+  NEREID_RETURN_IF_ERROR(prepare(in));
   return context_->run();
+}
+
+Status LanguageModel::start(const StepInput& in) {
+  NEREID_RETURN_IF_ERROR(prepare(in));
+  return context_->drawer()->start();
 }
 
 std::span<float> LanguageModel::logits(int64_t row) {

@@ -19,6 +19,7 @@
 #include "llm/token/tokenizer.h"
 #include "runtime/accelerator.h"
 #include "runtime/context.h"
+#include "runtime/row_drawer.h"
 
 namespace nereid::llm {
 
@@ -78,6 +79,15 @@ class LanguageModel {
   Status step(const StepInput& input);
   std::span<float> logits(int64_t row);
 
+  // Where tokens can be drawn on the device: step() in parts, so that other work is done meanwhile. start(), draw() at
+  // most once, finish(); logits of rows that were brought over can then be read.
+  bool can_draw() const { return context_->drawer() != nullptr; }
+  Status start(const StepInput& input);
+  Status draw(const runtime::DrawRequest& request) { return context_->drawer()->draw(request); }
+  Status finish() { return context_->drawer()->finish(); }
+  runtime::DrawnRows drawn() const { return context_->drawer()->drawn(); }
+  Status bring_logits(std::span<const int32_t> rows) { return context_->drawer()->bring(rows); }
+
   // A LoRA adapter for step(). Any thread, at any time. Errors: as compile::open_adapter; kUnsupported also where a
   // matrix that it adapts runs on its reference evaluator.
   Result<compile::OpenedAdapter> open_adapter(std::span<const compile::AdapterSource> sources) const;
@@ -114,6 +124,7 @@ class LanguageModel {
   int64_t cache_memory() const;
   Status make_cache(const graph::Graph& graph, runtime::ContextOptions& options);
   Status check(const StepInput& input) const;
+  Status prepare(const StepInput& input);
   void set_adapters(const StepInput& input);
 
   LoadOptions options_;

@@ -52,6 +52,8 @@ Result<Isa> check_open_options(const OpenOptions& options, std::vector<std::stri
   NEREID_RETURN_IF_ERROR(KvTypes::parse(options.kv_cache_dtype).status().with("--kv-cache-dtype"));
   if (options.device != "cpu")
     NEREID_RETURN_IF_ERROR(device::parse_cuda_name(options.device).status().with("--device"));
+  if (options.gpu_weights != "as-is" && options.gpu_weights != "fp8")
+    return invalid_argument("--gpu-weights is as-is or fp8, found '{}'", options.gpu_weights);
   if (options.device != "cpu" && options.exact)
     return invalid_argument("--exact computes in f32, which the CPU alone does; found --device {}", options.device);
   return choose_isa(options.isa, warnings);
@@ -70,7 +72,8 @@ Result<OpenedModel> open_model(const std::string& path, const OpenOptions& optio
   opened.isa = *isa;
   opened.device = options.device;
   if (options.device != "cpu") {  // before anything is packed: a GPU that does not answer is told at once
-    Result<std::shared_ptr<runtime::Accelerator>> device = runtime::open_accelerator(options.device);
+    Result<std::shared_ptr<runtime::Accelerator>> device =
+        runtime::open_accelerator(options.device, {.floats_as_f8 = options.gpu_weights == "fp8"});
     if (device.status().code() == StatusCode::kInvalidArgument) return blame_options(device.status());
     NEREID_TRY(load.accelerator, std::move(device));
     opened.device = load.accelerator->name();

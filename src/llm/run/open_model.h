@@ -21,6 +21,7 @@ struct OpenOptions {
   std::string kv_cache_dtype;  // of keys and values, as KvTypes::parse reads it; "": the engine's
   bool exact = false;          // no rounding of activations (compile/build_engine.h)
   std::string device = "cpu";  // or "cuda", "cuda:1"
+  std::string gpu_weights = "as-is";  // or "fp8": what a GPU makes of the layers' floats
 };
 
 struct OpenedModel {

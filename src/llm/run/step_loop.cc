@@ -347,7 +347,7 @@ Status StepLoop::run_tokens(const schedule::Run& run, ActiveRequest& request, si
 
 // What draws with a grammar from the rows at hand has its mask made while they are computed.
 void StepLoop::prepare_masks() {
-  if (!makes_masks_beside_) return;
+  if (!makes_masks_beside_ && !model_.can_draw()) return;
   std::vector<Answer*> answers;
   for (const Use& use : uses_) {
     if (use.position >= 0 || use.request->beams || !use.request->wants_answer()) continue;
@@ -359,18 +359,48 @@ void StepLoop::prepare_masks() {
   mask_maker_.start(std::move(answers), static_cast<size_t>(model_.vocab()));
 }
 
+// Tokens are drawn where their logits lie; only the logits of other rows come back.
+Status StepLoop::step_on_device(const StepInput& input) {
+  NEREID_RETURN_IF_ERROR(model_.start(input));
+  prepare_masks();
+  mask_maker_.finish();
+  draws_.clear();
+  for (Use& use : uses_)
+    if (use.position < 0 && !use.request->beams && use.request->wants_answer() && use.choices == 1 &&
+        use.drafts.empty())
+      use.drawn = draws_.add(use.request->answers[static_cast<size_t>(use.choice)], use.row,
+                             static_cast<size_t>(model_.vocab()));
+  const Status begun = draws_.begin(model_);
+  if (begun.is_ok() && meanwhile_) meanwhile_();
+  const Status finished = model_.finish();
+  if (!begun.is_ok()) return begun;
+  NEREID_RETURN_IF_ERROR(finished);
+  wanted_rows_.clear();
+  const std::span<const int32_t> tokens = draws_.is_empty() ? std::span<const int32_t>() : model_.drawn().tokens;
+  for (Use& use : uses_) {
+    if (use.drawn >= 0 && tokens[static_cast<size_t>(use.drawn)] < 0) use.drawn = -1;
+    if (use.drawn >= 0 || (use.position < 0 && !use.request->wants_answer())) continue;
+    for (size_t i = 0; i <= use.drafts.size(); ++i) wanted_rows_.push_back(use.row + static_cast<int32_t>(i));
+  }
+  return model_.bring_logits(wanted_rows_);
+}
+
+Status StepLoop::step_model() {
+  const StepInput input{
+      .tokens = tokens_, .positions = positions_, .sequences = sequences_, .output_rows = rows_, .adapters = adapters_};
+  if (model_.can_draw()) return step_on_device(input);
+  prepare_masks();
+  const Status status = model_.step(input);
+  mask_maker_.finish();
+  return status;
+}
+
 // Runs what has been gathered, and uses its logits.
 Status StepLoop::flush() {
   if (tokens_.empty()) return Status::ok();
-  prepare_masks();
   const int64_t before_us = now_us();
-  const Status status = model_.step({.tokens = tokens_,
-                                     .positions = positions_,
-                                     .sequences = sequences_,
-                                     .output_rows = rows_,
-                                     .adapters = adapters_});
+  const Status status = step_model();
   iteration_.model_us += now_us() - before_us;
-  mask_maker_.finish();
   if (status.is_ok() && uses_.size() == 1) {
     apply(uses_[0]);
   } else if (status.is_ok() && !uses_.empty()) {
@@ -407,7 +437,13 @@ void StepLoop::apply(const Use& use) {
 
 // A draft is right when it is what would have been drawn anyway; the rows of those behind a wrong one are worthless.
 void StepLoop::draw(Answer& answer, const Use& use, bool is_shared, Drawn* drawn) {
-  for (size_t i = 0;; ++i) {
+  sample::SampleResult result;
+  if (use.drawn >= 0 && draws_.take(model_.drawn(), use.drawn, &result)) {
+    drawn->outputs.push_back(answer.take(std::move(result)));
+    drawn->tokens.push_back(std::max(answer.last_drawn(), 0));
+    if (drawn->outputs.back().is_last) return;
+  }
+  for (size_t i = 0; use.drawn < 0; ++i) {
     const std::span<float> logits = model_.logits(use.row + static_cast<int64_t>(i));
     std::vector<float> copy;  // drawing changes them, and the choices that follow draw from them, too
     if (is_shared) copy.assign(logits.begin(), logits.end());

@@ -5,6 +5,7 @@
 // pages are copied and laid out, tokens run, answers drawn (all rows of a step side by side).
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <unordered_map>
@@ -17,6 +18,7 @@
 #include "llm/run/executor.h"
 #include "llm/run/host_pages.h"
 #include "llm/run/mask_maker.h"
+#include "llm/run/row_draws.h"
 #include "llm/schedule/scheduler.h"
 #include "llm/schedule/trace.h"
 
@@ -39,6 +41,13 @@ class StepLoop {
   // by that.
   int64_t deliver();
 
+  // Called while a device is at work on a step, for what can be done meanwhile, deliver() above all; true: it will be.
+  // On the CPU there is no such time.
+  bool set_meanwhile(std::function<void()> meanwhile) {
+    meanwhile_ = std::move(meanwhile);
+    return model_.can_draw();
+  }
+
   bool has_work() const { return !requests_.empty(); }
   // Longest prompt and answer together that the pages can hold.
   int64_t longest_sequence() const { return scheduler_->longest_sequence(); }
@@ -57,6 +66,7 @@ class StepLoop {
     size_t outcome = 0;               // of the first choice
     int32_t choice = 0, choices = 1;  // that draw from it
     std::span<const int32_t> drafts;  // the rows that follow are theirs
+    int32_t drawn = -1;               // of the draws on the device; -1: from the logits
   };
   // What has come of one output of a scheduler's run.
   struct Drawn {
@@ -87,6 +97,8 @@ class StepLoop {
   Status run_tokens(const schedule::Run& run, ActiveRequest& request, size_t outcome);
   Status flush();
   void prepare_masks();
+  Status step_model();
+  Status step_on_device(const StepInput& input);
   void record(const schedule::Step& step, int64_t from_us);
   void apply(const Use& use);
   void draw(Answer& answer, const Use& use, bool is_shared, Drawn* drawn);
@@ -113,11 +125,14 @@ class StepLoop {
   MaskMaker mask_maker_;
   bool makes_masks_beside_ = false;  // a CPU is left for it
   std::vector<AdapterPtr> retired_;  // unloaded, but perhaps still in use
+  std::function<void()> meanwhile_;
 
   // Of the step at hand; all keep their memory.
   std::vector<int32_t> tokens_, positions_, sequences_, rows_;
   std::vector<const runtime::Adapter*> adapters_;  // as many as tokens; empty while none has one
   std::vector<Use> uses_;
+  RowDraws draws_;
+  std::vector<int32_t> wanted_rows_;  // of logits
   std::vector<Drawn> drawn_;
   std::vector<Beams> beams_;
   std::vector<schedule::Outcome> outcomes_;

@@ -15,6 +15,7 @@
 #include "llm/sample/accept.h"
 #include "llm/sample/logits.h"
 #include "llm/sample/params.h"
+#include "llm/sample/remote_draw.h"
 #include "llm/sample/steps.h"
 #include "llm/sample/vocabulary.h"
 
@@ -65,6 +66,11 @@ class Sampler {
   // leave no token.
   Result<SampleResult> sample(std::span<float> logits, std::span<const int32_t> history,
                               std::span<const uint32_t> mask = {});
+
+  // The draw that sample() would make, for whoever has the logits and a grammar's mask; `draw` keeps its memory. False:
+  // only sample() can make it. take() then moves on with what was drawn.
+  bool describe(std::span<const int32_t> history, const RemoteLimits& limits, RemoteDraw* draw) const;
+  SampleResult take(SampleResult drawn);
 
   // As sample(), but the token is the guess as often as the two distributions allow it (speculative sampling): what is
   // drawn has the distribution of sample()'s tokens, whatever the guess was drawn from. A guess without a distribution

@@ -68,7 +68,10 @@ Status finish_linear(DeviceBinder& b, const Node& node, gpu::LinearParams p, con
 
 Status bind_linear(DeviceBinder& b, const Node& node) {
   gpu::LinearParams p;
-  NEREID_TRY(p.weight, b.weights().matrix(node.inputs[1], b.element()));
+  // What makes the logits stays as it is.
+  const bool is_last = b.slot(node.outputs[0]).element == gpu::Element::kF32;
+  NEREID_TRY(p.weight, is_last ? b.weights().matrix(node.inputs[1], b.element())
+                               : b.weights().layer_matrix(node.inputs[1], b.element()));
   NEREID_TRY(p.bias, b.weights().vector(node.inputs[2]));
   NEREID_TRY(p.activation, activation_of(node.attrs.text("activation")));
   if (node.inputs[3].valid()) {
@@ -83,8 +86,8 @@ Status bind_linear(DeviceBinder& b, const Node& node) {
 
 Status bind_gated_linear(DeviceBinder& b, const Node& node) {
   gpu::LinearParams p;
-  NEREID_TRY(p.weight, b.weights().matrix(node.inputs[1], b.element()));
-  NEREID_TRY(p.weight_up, b.weights().matrix(node.inputs[2], b.element()));
+  NEREID_TRY(p.weight, b.weights().layer_matrix(node.inputs[1], b.element()));
+  NEREID_TRY(p.weight_up, b.weights().layer_matrix(node.inputs[2], b.element()));
   if (p.weight.codes != p.weight_up.codes || p.weight.group != p.weight_up.group ||
       p.weight.has_offset != p.weight_up.has_offset || p.weight.zero != p.weight_up.zero)
     return unsupported("gate and up are packed in different formats");

@@ -38,8 +38,9 @@ class DeviceState final : public StateBuffer {
 
 class DeviceAccelerator final : public Accelerator {
  public:
-  DeviceAccelerator(std::unique_ptr<device::Device> device, const kernels::cuda::KernelTable& kernels)
-      : device_(std::move(device)), kernels_(kernels) {}
+  DeviceAccelerator(std::unique_ptr<device::Device> device, const kernels::cuda::KernelTable& kernels,
+                    const AcceleratorOptions& options)
+      : device_(std::move(device)), kernels_(kernels), options_(options) {}
 
   std::string name() const override { return fmt::format("{} ({})", device_->info().id, device_->info().name); }
   Result<int64_t> free_bytes() override { return device_->free_bytes(); }
@@ -47,7 +48,7 @@ class DeviceAccelerator final : public Accelerator {
   Result<std::unique_ptr<Context>> make_context(std::shared_ptr<const Program> program, ThreadPool& pool,
                                                 const ContextOptions& options) override {
     NEREID_RETURN_IF_ERROR(make_stream());
-    return make_device_context({*device_, kernels_, stream_}, std::move(program), pool, options);
+    return make_device_context({*device_, kernels_, stream_, options_.floats_as_f8}, std::move(program), pool, options);
   }
   // Zeroed: kernels weigh what lies past a sequence's end with 0, which NaN would survive.
   Result<std::unique_ptr<StateBuffer>> make_state(int64_t bytes) override {
@@ -65,17 +66,19 @@ class DeviceAccelerator final : public Accelerator {
   }
   std::unique_ptr<device::Device> device_;
   const kernels::cuda::KernelTable& kernels_;
+  const AcceleratorOptions options_;
   device::Stream stream_;
 };
 
 }  // namespace
 
 std::shared_ptr<Accelerator> make_accelerator(std::unique_ptr<device::Device> device,
-                                              const kernels::cuda::KernelTable& kernels) {
-  return std::make_shared<DeviceAccelerator>(std::move(device), kernels);
+                                              const kernels::cuda::KernelTable& kernels,
+                                              const AcceleratorOptions& options) {
+  return std::make_shared<DeviceAccelerator>(std::move(device), kernels, options);
 }
 
-Result<std::shared_ptr<Accelerator>> open_accelerator(const std::string& name) {
+Result<std::shared_ptr<Accelerator>> open_accelerator(const std::string& name, const AcceleratorOptions& options) {
   NEREID_TRY(const int gpu, device::parse_cuda_name(name));
   NEREID_TRY(const NereidCudaTable* table, device::load_cuda_plugin());
   const auto* kernels = static_cast<const kernels::cuda::KernelTable*>(table->kernels);
@@ -83,7 +86,7 @@ Result<std::shared_ptr<Accelerator>> open_accelerator(const std::string& name) {
       kernels->bytes != sizeof(kernels::cuda::KernelTable))
     return unavailable("the CUDA plugin's kernels are of another version of Nereid; build it anew with `make cuda`");
   NEREID_TRY(std::unique_ptr<device::Device> device, device::open_cuda_device(*table, gpu));
-  return make_accelerator(std::move(device), *kernels);
+  return make_accelerator(std::move(device), *kernels, options);
 }
 
 }  // namespace nereid::runtime

@@ -7,6 +7,7 @@
 #include <tuple>
 
 #include "base/clock.h"
+#include "runtime/device/device_drawer.h"
 #include "runtime/device/device_layout.h"
 #include "runtime/device/device_step.h"
 #include "runtime/device/run_shape.h"
@@ -28,16 +29,17 @@ struct AttentionKind {
   bool operator==(const AttentionKind&) const = default;
 };
 
-class DeviceContext final : public Context, DeviceBinder {
+class DeviceContext final : public Context, DeviceBinder, RowDrawer {
  public:
   DeviceContext(const DeviceParts& parts, std::shared_ptr<const Program> program, ThreadPool& pool)
       : device_(parts.device),
         kernels_(parts.kernels),
         stream_(parts.stream),
         program_(std::move(program)),
-        weights_(program_, device_, kernels_, stream_, pool),
+        weights_(program_, device_, kernels_, stream_, pool, parts.floats_as_f8),
         element_(activation_type(program_->graph()) == DType::bf16 ? gpu::Element::kBF16 : gpu::Element::kF16),
-        layout_(device_, program_->graph(), element_) {}
+        layout_(device_, program_->graph(), element_),
+        drawer_(device_, kernels_, stream_) {}
 
   Status build(const ContextOptions& options);
 
@@ -59,6 +61,15 @@ class DeviceContext final : public Context, DeviceBinder {
   void set_adapters(int, std::span<const AdapterRows> groups) override { NEREID_CHECK(groups.empty()); }
   bool takes_adapter(graph::ValueId) const override { return false; }
   Status run() override;
+  RowDrawer* drawer() override { return kernels_.draw_rows != nullptr ? this : nullptr; }
+
+  // RowDrawer
+  Status start() override { return begin(false); }
+  Status draw(const DrawRequest& request) override;
+  Status finish() override { return device_.synchronize(stream_); }
+  DrawnRows drawn() const override { return drawer_.drawn(); }
+  Status bring(std::span<const int32_t> rows) override;
+
   const std::vector<std::string>& notes() const override { return notes_; }
   int64_t arena_bytes() const override {
     return layout_.arena_bytes() + attention_workspace_.bytes() + linear_workspace_.bytes();
@@ -120,9 +131,10 @@ class DeviceContext final : public Context, DeviceBinder {
   void pad(int64_t tokens, int64_t outputs);
   Status copy_page_table();
   Status reserve_workspace(int64_t tokens, int64_t max_positions);
-  Status launch_all(const RunShape& shape, bool brings_outputs);
+  Status begin(bool brings_outputs);
+  Status launch_all(const RunShape& shape);
   Status launch_profiled(const RunShape& shape);
-  Status replay(const Key& key, const RunShape& shape, bool brings_outputs);
+  Status replay(const Key& key, const RunShape& shape);
   Status fetch(int64_t rows) const;
 
   device::Device& device_;
@@ -132,6 +144,7 @@ class DeviceContext final : public Context, DeviceBinder {
   DeviceWeights weights_;
   const gpu::Element element_;
   DeviceLayout layout_;
+  DeviceDrawer drawer_;
   Sizes sizes_;
   std::vector<DeviceStep> steps_;
   std::vector<std::string> notes_;
@@ -243,7 +256,7 @@ Status DeviceContext::reserve_workspace(int64_t tokens, int64_t max_positions) {
   return Status::ok();
 }
 
-Status DeviceContext::launch_all(const RunShape& shape, bool brings_outputs) {
+Status DeviceContext::launch_all(const RunShape& shape) {
   NEREID_RETURN_IF_ERROR(
       device_.copy(layout_.inputs(), layout_.host_inputs(), layout_.table_offset(), Direction::kToDevice, stream_));
   // The counters of attention, which begin at 0; other numbers of tokens leave other things there.
@@ -265,8 +278,7 @@ Status DeviceContext::launch_all(const RunShape& shape, bool brings_outputs) {
     }
     return c.self->kernels_.last_error();
   };
-  NEREID_RETURN_IF_ERROR(device_.launch(all, &call, sizeof(call), stream_));
-  return brings_outputs ? fetch(shape.sizes.values[layout_.outputs()]) : Status::ok();
+  return device_.launch(all, &call, sizeof(call), stream_);
 }
 
 // One step after the other, each waited for.
@@ -298,16 +310,16 @@ Status DeviceContext::launch_profiled(const RunShape& shape) {
 
 // The first run of a bucket is launched as it is, so that kernels are loaded outside a capture and shapes that come
 // once cost no graph.
-Status DeviceContext::replay(const Key& key, const RunShape& shape, bool brings_outputs) {
+Status DeviceContext::replay(const Key& key, const RunShape& shape) {
   if (graphs_.size() >= kMostGraphs && !graphs_.contains(key)) {
     NEREID_RETURN_IF_ERROR(device_.synchronize(stream_));
     graphs_.clear();
   }
   Captured& captured = graphs_[key];
-  if (captured.uses++ == 0) return launch_all(shape, brings_outputs);
+  if (captured.uses++ == 0) return launch_all(shape);
   if (!captured.graph) {
     NEREID_RETURN_IF_ERROR(device_.begin_capture(stream_));
-    const Status launched = launch_all(shape, brings_outputs);
+    const Status launched = launch_all(shape);
     Result<device::Graph> graph = device_.end_capture(stream_);
     NEREID_RETURN_IF_ERROR(launched);
     NEREID_TRY(captured.graph, std::move(graph));
@@ -334,7 +346,38 @@ const float* DeviceContext::output(std::string_view name) const {
   return nullptr;
 }
 
+Status DeviceContext::bring(std::span<const int32_t> rows) {
+  if (is_fetched_ || rows.empty()) return Status::ok();
+  for (const Output& out : outputs_memory_) {
+    if (out.name != "logits") continue;
+    const DeviceSlot& s = slot(out.id);
+    const int64_t bytes = s.stride * 4;
+    // Rows that lie side by side come together.
+    for (size_t i = 0, next = 0; i < rows.size(); i = next) {
+      for (next = i + 1; next < rows.size() && rows[next] == rows[next - 1] + 1;) ++next;
+      const int64_t at = rows[i] * bytes;
+      NEREID_RETURN_IF_ERROR(device_.copy(out.host.data() + at, s.data + at, bytes * static_cast<int64_t>(next - i),
+                                          Direction::kToHost, stream_));
+    }
+  }
+  NEREID_RETURN_IF_ERROR(device_.synchronize(stream_));
+  is_fetched_ = true;  // as far as anybody will look
+  return Status::ok();
+}
+
+Status DeviceContext::draw(const DrawRequest& request) {
+  const graph::ValueId id = find("logits");
+  const DeviceSlot& s = slot(id);
+  return drawer_.draw(request, reinterpret_cast<float*>(s.data), s.stride,
+                      graph().value(id).type.shape.dims().back().size());
+}
+
 Status DeviceContext::run() {
+  NEREID_RETURN_IF_ERROR(begin(sizes_.values[layout_.outputs()] <= kOutputsWithRun));
+  return device_.synchronize(stream_);
+}
+
+Status DeviceContext::begin(bool brings_outputs) {
   const int64_t tokens = sizes_.values[layout_.tokens()], outputs = sizes_.values[layout_.outputs()];
   is_fetched_ = true;
   if (tokens == 0) return Status::ok();
@@ -359,20 +402,18 @@ Status DeviceContext::run() {
   }
   shape.attention_workspace = attention_workspace_.data();
   shape.linear_workspace = linear_workspace_.data();
-  const bool brings_outputs = shape.sizes.values[layout_.outputs()] <= kOutputsWithRun;
   NEREID_RETURN_IF_ERROR(copy_page_table());
   if (profiling_) {
-    NEREID_RETURN_IF_ERROR(launch_all(shape, false));  // for the inputs; then once more, step by step
+    NEREID_RETURN_IF_ERROR(launch_all(shape));  // for the inputs; then once more, step by step
     NEREID_RETURN_IF_ERROR(launch_profiled(shape));
-    if (brings_outputs) NEREID_RETURN_IF_ERROR(fetch(outputs));
   } else if (shape.is_prefill) {
-    NEREID_RETURN_IF_ERROR(launch_all(shape, brings_outputs));
+    NEREID_RETURN_IF_ERROR(launch_all(shape));
   } else {
     const Key key{shape.sizes.values[layout_.tokens()], shape.sizes.values[layout_.outputs()], shape.max_positions};
-    NEREID_RETURN_IF_ERROR(replay(key, shape, brings_outputs));
+    NEREID_RETURN_IF_ERROR(replay(key, shape));
   }
   is_fetched_ = brings_outputs;
-  return device_.synchronize(stream_);
+  return brings_outputs ? fetch(outputs) : Status::ok();
 }
 
 }  // namespace

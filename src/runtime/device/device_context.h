@@ -21,6 +21,7 @@ struct DeviceParts {
   device::Device& device;
   const kernels::cuda::KernelTable& kernels;
   device::Stream& stream;
+  bool floats_as_f8 = false;  // the layers' matrices
 };
 
 Result<std::unique_ptr<Context>> make_device_context(const DeviceParts& parts, std::shared_ptr<const Program> program,

@@ -2,6 +2,7 @@
 #include "runtime/device/device_weights.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 
 #include "base/float_convert.h"
@@ -89,8 +90,14 @@ DType activation_type(const graph::Graph& graph) {
 }
 
 DeviceWeights::DeviceWeights(std::shared_ptr<const Program> program, device::Device& device,
-                             const gpu::KernelTable& kernels, device::Stream& stream, ThreadPool& pool)
-    : program_(std::move(program)), device_(device), kernels_(kernels), stream_(stream), pool_(pool) {}
+                             const gpu::KernelTable& kernels, device::Stream& stream, ThreadPool& pool,
+                             bool floats_as_f8)
+    : program_(std::move(program)),
+      device_(device),
+      kernels_(kernels),
+      stream_(stream),
+      pool_(pool),
+      floats_as_f8_(floats_as_f8) {}
 
 Result<std::byte*> DeviceWeights::upload(int64_t rows, int64_t row_bytes, const MakeRows& make) {
   NEREID_TRY(device::Memory memory, device_.allocate(rows * row_bytes));
@@ -154,6 +161,42 @@ Result<gpu::Weight> DeviceWeights::matrix(graph::ValueId id, gpu::Element elemen
   if (!data.is_ok()) return std::move(data).with("weight '" + name + "'").status();
   weight.data = *data;
   matrices_[id.v] = weight;
+  return weight;
+}
+
+Result<gpu::Weight> DeviceWeights::layer_matrix(graph::ValueId id, gpu::Element element) {
+  const Weight* source = program_->weight(id);
+  constexpr int64_t kF8Columns = 16;  // a row begins at 16 bytes
+  if (!floats_as_f8_ || source == nullptr || !source->is_packed || !source->packed.layout.is_float() ||
+      source->packed.layout.cols % kF8Columns != 0)
+    return matrix(id, element);
+  if (const auto it = f8_matrices_.find(id.v); it != f8_matrices_.end()) return it->second;
+  NEREID_TRY(f8_matrices_[id.v], f8_matrix(source->packed).with("weight '" + program_->graph().value(id).name + "'"));
+  return f8_matrices_[id.v];
+}
+
+// The largest of a row becomes the largest that f8 has.
+Result<gpu::Weight> DeviceWeights::f8_matrix(const PackedWeight& w) {
+  constexpr float kMostF8 = 448;
+  const PackedLayout& l = w.layout;
+  std::vector<float> factors(static_cast<size_t>(l.rows));
+  gpu::Weight weight{.codes = gpu::Codes::kF8E4M3, .rows = l.rows, .cols = l.cols, .stride = l.cols};
+  NEREID_TRY(weight.data, upload(l.rows, l.cols, [&](int64_t first, int64_t count, std::byte* dst) {
+               std::vector<float> row(static_cast<size_t>(l.cols));
+               for (int64_t r = first; r < first + count; ++r, dst += l.cols) {
+                 kernels::unpack_row(w, r, row.data());
+                 float most = 0;
+                 for (const float v : row) most = std::max(most, std::abs(v));
+                 const float factor = most > 0 ? most / kMostF8 : 1;
+                 factors[static_cast<size_t>(r)] = factor;
+                 for (float& v : row) v /= factor;
+                 f32_to_f8e4m3(row, {reinterpret_cast<uint8_t*>(dst), row.size()});
+               }
+             }));
+  NEREID_TRY(const std::byte* up, upload(1, l.rows * 4, [&](int64_t, int64_t, std::byte* dst) {
+               std::memcpy(dst, factors.data(), factors.size() * 4);
+             }));
+  weight.row_scale = reinterpret_cast<const float*>(up);
   return weight;
 }
 

@@ -52,6 +52,9 @@ struct TestRow {
 inline float weight_at(const gpu::Weight& w, int64_t row, int64_t col) {
   if (w.codes == gpu::Codes::kF16) return get(gpu::Element::kF16, w.data, row * w.stride + col);
   if (w.codes == gpu::Codes::kBF16) return get(gpu::Element::kBF16, w.data, row * w.stride + col);
+  if (w.codes == gpu::Codes::kF8E4M3)
+    return get(gpu::Element::kF8E4M3, w.data, row * w.stride + col) *
+           (w.row_scale != nullptr ? w.row_scale[row] : w.scale);
   const auto* tile = static_cast<const std::byte*>(w.data) + row / gpu::kTileRows * gpu::tile_bytes(w);
   const auto* p = reinterpret_cast<const uint8_t*>(tile + row % gpu::kTileRows * TestRow::bytes(w));
   const int64_t groups = w.cols / w.group;
@@ -267,6 +270,73 @@ inline void run_embedding(const gpu::EmbeddingParams& p) {
           p.ids[t] < 0 || p.ids[t] >= p.weight.rows ? 0 : p.factor * weight_at(p.weight, p.ids[t], c));
 }
 
+// Row by row with everything sorted; sums in doubles.
+inline void run_draw_rows(const gpu::DrawRowsParams& p) {
+  struct One {
+    int32_t token;
+    float logit;
+    double weight;
+  };
+  const auto is_better = [](const One& a, const One& b) {
+    return a.logit != b.logit ? a.logit > b.logit : a.token < b.token;
+  };
+  for (int64_t d = 0; d < p.draws; ++d) {
+    const gpu::DrawRule& rule = p.rules[d];
+    const float* raw = p.logits + rule.row * p.stride;
+    std::vector<One> all, left;
+    double total = 0;
+    for (int64_t i = 0; i < p.vocab; ++i) {
+      all.push_back({static_cast<int32_t>(i), raw[i], 0});
+      total += std::exp(static_cast<double>(raw[i]));
+    }
+    const double log_total = std::log(total);
+    std::vector<One> best = all;
+    std::sort(best.begin(), best.end(), is_better);
+    for (int i = 0; i < gpu::kDrawTops && rule.logprobs > 0; ++i) {
+      const bool is_one = i < rule.logprobs && i < p.vocab;
+      p.top_tokens[d * gpu::kDrawTops + i] = is_one ? best[static_cast<size_t>(i)].token : -1;
+      p.top_logprobs[d * gpu::kDrawTops + i] =
+          is_one ? static_cast<float>(best[static_cast<size_t>(i)].logit - log_total) : -INFINITY;
+    }
+    for (int32_t e = rule.first_edit; e < rule.first_edit + rule.edits; ++e) {
+      float& x = all[static_cast<size_t>(p.edits[e].token)].logit;
+      x += p.edits[e].add;
+      x = (x > 0 ? x / p.edits[e].factor : x * p.edits[e].factor) - p.edits[e].less;
+    }
+    const uint32_t* mask = rule.mask < 0 ? nullptr : p.masks + rule.mask * ((p.vocab + 31) / 32);
+    for (const One& one : all)
+      if (one.logit > -INFINITY && (mask == nullptr || (mask[one.token / 32] >> (one.token % 32) & 1) != 0))
+        left.push_back(one);
+    p.tokens[d] = -1;
+    p.logprobs[d] = 0;
+    if (left.empty()) continue;
+    const One top = *std::min_element(left.begin(), left.end(), is_better);
+    int32_t token = top.token;
+    if (rule.kind != gpu::DrawKind::kGreedy) {
+      if (rule.kind == gpu::DrawKind::kFiltered && (rule.top_k > 0 || rule.top_p < 1)) {
+        std::sort(left.begin(), left.end(), is_better);
+        if (rule.top_k > 0 && left.size() > static_cast<size_t>(rule.top_k))
+          left.resize(static_cast<size_t>(rule.top_k));
+        double sum = 0, so_far = 0;
+        for (const One& one : left) sum += std::exp(static_cast<double>(one.logit - top.logit));
+        size_t kept = 0;
+        while (kept < left.size() && (kept == 0 || so_far < sum * rule.top_p))
+          so_far += std::exp(static_cast<double>(left[kept++].logit - top.logit));
+        if (rule.top_p < 1) left.resize(kept);
+      }
+      std::erase_if(left, [&](const One& one) { return one.logit < top.logit + rule.log_min_p; });
+      double sum = 0;
+      for (One& one : left) sum += one.weight = std::exp(static_cast<double>(one.logit - top.logit) / rule.temperature);
+      double target = rule.uniform * sum;
+      size_t at = 0;
+      while (at + 1 < left.size() && (target -= left[at].weight) >= 0) ++at;
+      token = left[at].token;
+    }
+    p.tokens[d] = token;
+    if (rule.logprobs >= 0) p.logprobs[d] = static_cast<float>(raw[token] - log_total);
+  }
+}
+
 // A kernel that runs, or is kept for the graph.
 template <typename P, void (*kRun)(const P&)>
 void queued(const P& params, const gpu::Queue& queue) {
@@ -290,7 +360,7 @@ inline const gpu::KernelTable& test_kernels() {
       .scale_add = queued<gpu::ScaleAddParams, run_scale_add>,
       .select_rows = queued<gpu::SelectRowsParams, run_select_rows>,
       .embedding = queued<gpu::EmbeddingParams, run_embedding>,
-      .argmax = nullptr,
+      .draw_rows = queued<gpu::DrawRowsParams, run_draw_rows>,
       .pack_tile = test_pack_tile};
   return kTable;
 }

@@ -127,6 +127,7 @@ Case gated_case(const CaseLine& line);
 Case embedding_case(const CaseLine& line);
 Case argmax_case(const CaseLine& line);
 Case top_k_case(const CaseLine& line);
+Case draw_case(const CaseLine& line);
 Case copy_case(const CaseLine& line);
 
 }  // namespace nereid::kernels::cuda::harness

@@ -25,7 +25,8 @@ constexpr Row kTable[] = {
     {"norm", norm_case},           {"rope", rope_case},
     {"gated", gated_case},         {"embedding", embedding_case},
     {"argmax", argmax_case},       {"top_k", top_k_case},
-    {"copy", copy_case},           {"read", copy_case},
+    {"draw", draw_case},           {"copy", copy_case},
+    {"read", copy_case},
 };
 
 // Microseconds a launch.
