@@ -20,6 +20,7 @@ from pathlib import Path
 
 from differences import DIFFERENCES, NOT_REPLAYED
 from served import ROOT, Served, body_of
+from tally import Tally, main
 from twins import twin_of, twin_request, write_bad_repository, write_parameters_model, write_repository
 
 GOLDEN = ROOT / "tests" / "golden" / "kserve"
@@ -105,8 +106,7 @@ def settle(served):
 def replay(group, verbose=False):
     """(agreed, different for a reason, [what is wrong])"""
     options, with_bad = GROUPS[group]
-    agreed = excused = 0
-    wrong = []
+    tally = Tally(group, DIFFERENCES, verbose)
     with tempfile.TemporaryDirectory() as folder, region_of_recordings() if group == "shm" else contextlib.nullcontext():
         good = Path(folder) / "good"
         bad = Path(folder) / "bad"
@@ -123,35 +123,11 @@ def replay(group, verbose=False):
                     settle(served)
                 request = twin_request(record)
                 answer = served.ask(request["method"], request["path"], body_of(request), request.get("headers"))
-                found = disagreement(group, record, *answer)
-                reason = DIFFERENCES.get((group, name))
-                if found and not reason:
-                    wrong.append(f"{group}/{name}: {found}")
-                elif reason and not found:
-                    wrong.append(f"{group}/{name}: agrees, though differences.py says otherwise")
-                else:
-                    agreed += not found
-                    excused += bool(found)
-                if verbose:
-                    print(f"{group}/{name}: {found or 'agrees'}")
+                tally.add(name, disagreement(group, record, *answer))
         finally:
-            code = served.stop()
-    if code != 0:
-        wrong.append(f"{group}: the server ended with {code}\n" + "".join(served.said)[-2000:])
-    return agreed, excused, wrong
-
-
-def main():
-    groups = [g for g in sys.argv[1:] if not g.startswith("-")] or list(GROUPS)
-    failed = False
-    for group in groups:
-        agreed, excused, wrong = replay(group, "-v" in sys.argv)
-        print(f"{group}: {agreed} agree, {excused} differ for a reason, {len(wrong)} are wrong")
-        for one in wrong:
-            print("  " + one)
-        failed |= bool(wrong)
-    return 1 if failed else 0
+            counts = tally.end(served)
+    return counts
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main(replay, GROUPS))

@@ -11,6 +11,7 @@ from pathlib import Path
 
 from differences import SCENARIO_DIFFERENCES
 from served import ROOT, Served
+from tally import Tally, main
 
 sys.path.insert(0, str(ROOT / "tests" / "golden" / "kserve"))
 import scenario_models  # noqa: E402
@@ -41,8 +42,7 @@ def disagreements(want, have):
 
 def replay(group, verbose=False):
     """(agreed, different for a reason, [what is wrong])"""
-    agreed = excused = 0
-    wrong = []
+    tally = Tally(group, SCENARIO_DIFFERENCES, verbose)
     records = json.loads((ROOT / "tests/golden/kserve" / f"scenario_{group}.json").read_text())
     with tempfile.TemporaryDirectory() as folder:
         repository = Path(folder) / "models"
@@ -55,34 +55,11 @@ def replay(group, verbose=False):
                 if "wait_ms" in record:
                     continue
                 for name, found in disagreements(record, have):
-                    reason = SCENARIO_DIFFERENCES.get((group, name))
-                    if found and not reason:
-                        wrong.append(f"{group}/{name}: {found}")
-                    elif reason and not found:
-                        wrong.append(f"{group}/{name}: agrees, though differences.py says otherwise")
-                    else:
-                        agreed += not found
-                        excused += bool(found)
-                    if verbose:
-                        print(f"{group}/{name}: {found or 'agrees'}")
+                    tally.add(name, found)
         finally:
-            code = served.stop()
-    if code != 0:
-        wrong.append(f"{group}: the server ended with {code}\n" + "".join(served.said)[-2000:])
-    return agreed, excused, wrong
-
-
-def main():
-    groups = [g for g in sys.argv[1:] if not g.startswith("-")] or list(scenarios.GROUPS)
-    failed = False
-    for group in groups:
-        agreed, excused, wrong = replay(group, "-v" in sys.argv)
-        print(f"{group}: {agreed} agree, {excused} differ for a reason, {len(wrong)} are wrong")
-        for one in wrong:
-            print("  " + one)
-        failed |= bool(wrong)
-    return 1 if failed else 0
+            counts = tally.end(served)
+    return counts
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main(replay, scenarios.GROUPS))
