@@ -16,7 +16,7 @@ class BytePool : public std::enable_shared_from_this<BytePool> {
  public:
   static constexpr size_t kLeast = size_t{64} << 10;      // of a string that is worth keeping
   static constexpr size_t kMost = size_t{8} << 20;        // longer ones are given back to the system
-  static constexpr size_t kMostInAll = size_t{64} << 20;  // kept while nobody uses them
+  static constexpr size_t kMostInAll = size_t{96} << 20;  // kept while nobody uses them
 
   // A string with room for so many bytes, at most kMost of them; what it holds and how long it is means nothing.
   std::string take(size_t bytes);

@@ -16,7 +16,6 @@ constexpr uint8_t kEndStream = 0x1, kAck = 0x1, kEndHeaders = 0x4, kPadded = 0x8
 constexpr uint16_t kHeaderTableSize = 1, kInitialWindow = 4, kMaxFrame = 5;
 constexpr size_t kFrameHead = 9;
 constexpr size_t kLeastPayload = 16'384, kMostPayload = size_t{1} << 20;  // what every peer takes, and what we do
-constexpr size_t kMostOut = 32'768;  // sent in a frame: a part of the window that a stream begins with
 constexpr uint32_t kWidest = 0x7fff'ffff;
 constexpr int64_t kGiveBack = int64_t{1} << 29;
 
@@ -118,7 +117,10 @@ void GrpcCaller::make_heads(size_t payload_bytes) {
 }
 
 void GrpcCaller::begin() {
-  if (peer_payload_ != payload_bytes_) make_heads(peer_payload_);
+  // Frames as long as the server takes them, which fit its streams' first window more than once.
+  const size_t payload =
+      std::clamp(std::min(peer_payload_, static_cast<size_t>(initial_window_) / 2), kLeastPayload, kMostPayload);
+  if (payload != payload_bytes_) make_heads(payload);
   stream_ += is_first_ ? 1 : 2;
   append_frame(&control_, kHeaders, kEndHeaders, stream_, request_headers(authority_, path_, is_first_));
   is_first_ = false;
@@ -289,7 +291,7 @@ void GrpcCaller::take_settings(const Frame& frame) {
   if ((frame.flags & kAck) != 0) return;
   for (size_t at = 0; at + 6 <= frame.payload.size(); at += 6) {
     const uint32_t setting = number_at(frame.payload, at, 2), value = number_at(frame.payload, at + 2, 4) & kWidest;
-    if (setting == kMaxFrame) peer_payload_ = std::clamp<size_t>(value, kLeastPayload, kMostOut);
+    if (setting == kMaxFrame) peer_payload_ = std::clamp<size_t>(value, kLeastPayload, kMostPayload);
     if (setting == kInitialWindow) stream_window_ += value - std::exchange(initial_window_, value);
   }
   append_frame(&control_, kSettings, kAck, 0, "");

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A connection's requests: what comes is read, understood and handed to its handler.
+#include <algorithm>
+#include <charconv>
 #include <exception>
 #include <utility>
 
@@ -13,6 +15,16 @@ namespace {
 
 constexpr int64_t kMs = 1'000'000;
 constexpr int64_t kMaxBodyBytes = int64_t{1} << 30;  // of all requests that are being read or run
+
+// How much of a body its handler looks at.
+size_t computed_bytes(const Endpoint& endpoint, const Request& request) {
+  const size_t all = request.body.size();
+  if (endpoint.loop_header.empty() || all > Endpoint::kMostLoopBody) return all;
+  const std::string_view text = request.headers.get(endpoint.loop_header);
+  size_t bytes = 0;
+  const auto [stop, error] = std::from_chars(text.data(), text.data() + text.size(), bytes);
+  return text.empty() || error != std::errc() || stop != text.data() + text.size() ? all : std::min(bytes, all);
+}
 
 }  // namespace
 
@@ -172,7 +184,7 @@ void Connection::hand_over(Request request, std::shared_ptr<Responder> responder
   if (host_.is_draining->load())
     return responder->send(
         host_.router->error({.status = 503, .message = "the server is stopping", .path = request.path}));
-  if (match.endpoint->loop_bytes >= request.body.size() && match.endpoint->loop_bytes > 0 &&
+  if (match.endpoint->loop_bytes > 0 && computed_bytes(*match.endpoint, request) <= match.endpoint->loop_bytes &&
       !request.headers.has("Content-Encoding"))
     return match.endpoint->handle(std::move(request), std::move(responder));
   host_.run_on_worker([handle = &match.endpoint->handle, router = host_.router,

@@ -27,6 +27,10 @@ struct Endpoint {
   // Of kOnWorker: with a body of at most so many bytes, not packed, the handler computes so little that it runs on the
   // loop; handing a request to another thread and its response back costs more.
   size_t loop_bytes = 0;
+  // The header that says how many bytes of the body the handler computes with, where there is one: the rest is tensors
+  // that it only hands on. Bodies of more than kMostLoopBody go to a worker all the same.
+  std::string_view loop_header = {};
+  static constexpr size_t kMostLoopBody = size_t{8} << 20;
 };
 
 // Something that no handler got to answer.

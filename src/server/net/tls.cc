@@ -37,6 +37,17 @@ class TlsTransport final : public Transport {
     ERR_clear_error();
     return outcome(SSL_write_ex(ssl_, bytes.data(), bytes.size(), count));
   }
+  // Short pieces leave in one record. What did not leave has to be asked for again with the same bytes in front, which
+  // the pieces have.
+  Io write_pieces(std::span<const std::string_view> pieces, size_t* count) override {
+    constexpr size_t kRecord = 16 << 10;
+    if (pieces.size() == 1 || pieces.front().size() >= kRecord) return write(pieces.front(), count);
+    static thread_local std::string joined;
+    joined.clear();
+    for (size_t i = 0; i < pieces.size() && joined.size() < kRecord; ++i)
+      joined += pieces[i].substr(0, kRecord - joined.size());
+    return write(joined, count);
+  }
   bool keeps_bytes() const override { return true; }
   void end_writes() override {
     ERR_clear_error();

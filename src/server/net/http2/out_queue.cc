@@ -6,12 +6,15 @@
 namespace nereid::server::net::http2 {
 namespace {
 
-constexpr size_t kKept = 16 << 10;  // of memory for the next text
+constexpr size_t kKept = 16 << 10;      // of memory for the next text
+constexpr size_t kLongText = 32 << 10;  // behind which another begins
 
 }  // namespace
 
 std::string* OutQueue::text() {
-  if (pieces_.empty() || pieces_.back().owner != nullptr) pieces_.emplace_back();
+  // A text that is never sent whole would grow for ever behind what of it has gone.
+  if (pieces_.empty() || pieces_.back().owner != nullptr || pieces_.back().text.size() > kLongText)
+    pieces_.emplace_back();
   return &pieces_.back().text;
 }
 

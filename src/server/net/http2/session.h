@@ -68,7 +68,7 @@ class Session {
   bool has_streams() const { return !streams_.empty(); }
   bool is_draining() const { return is_draining_; }
   bool has_preface() const { return state_ != State::kBegin; }
-  // The earliest of all streams, INT64_MAX: none; and tells those whose time is over.
+  // The earliest of all streams, INT64_MAX: none; and those whose time is over are told.
   int64_t deadline_ns() const;
   void on_deadline(int64_t at_ns);
   int64_t body_bytes() const { return body_bytes_; }  // of all requests, so far
@@ -121,6 +121,7 @@ class Session {
   // `is_cut`: the client may still send.
   void forget(uint32_t id, bool is_cut);
   void give_back(int64_t bytes);
+  void drop_pending(Stream& stream);
   void queue(Stream& stream);
   void write_headers(uint32_t id, const HeaderFields& fields, bool is_end);
   void write_data(Stream& stream, int64_t bytes, bool is_end);
@@ -155,6 +156,7 @@ class Session {
   int64_t send_window_ = kFirstWindow, first_send_window_ = kFirstWindow;
   uint32_t max_frame_out_ = kLeastMaxFrame;
   int64_t at_ns_ = 0, body_bytes_ = 0;
+  int64_t pending_bytes_ = 0;  // of all answers
   int64_t last_ping_ns_ = 0, ping_strikes_ = 0;
   bool has_settings_ = false, is_broken_ = false, is_draining_ = false;
   ErrorCode error_ = ErrorCode::kNone;

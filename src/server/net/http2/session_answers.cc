@@ -32,6 +32,7 @@ void Session::forget(uint32_t id, bool is_cut) {
   const auto found = streams_.find(id);
   if (found == streams_.end()) return;
   if (reading_ == found->second.get()) reading_ = nullptr;
+  drop_pending(*found->second);
   const std::unique_ptr<Stream> going = std::move(found->second);  // its reader may look at the session
   streams_.erase(found);
 }
@@ -44,13 +45,11 @@ void Session::answer(uint32_t id, Answer&& answer) {
     return forget(id, true);
   }
   if (stream->is_whole) return;
-  if (answer.drops_waiting) {
-    stream->pending.clear();
-    stream->pending_bytes = 0;
-  }
+  if (answer.drops_waiting) drop_pending(*stream);
   stream->is_whole = answer.is_end || answer.trailers != nullptr;
   for (BodyPiece& piece : answer.body) {
     stream->pending_bytes += static_cast<int64_t>(piece.size());
+    pending_bytes_ += static_cast<int64_t>(piece.size());
     if (piece.text.size() >= kCopied) {
       auto text = std::make_shared<const std::string>(std::move(piece.text));
       stream->pending.push_back({.text = {}, .bytes = *text, .owner = text});
@@ -68,6 +67,11 @@ void Session::answer(uint32_t id, Answer&& answer) {
   }
   stream->trailers = std::move(answer.trailers);
   queue(*stream);
+}
+
+void Session::drop_pending(Stream& stream) {
+  pending_bytes_ -= std::exchange(stream.pending_bytes, 0);
+  stream.pending.clear();
 }
 
 void Session::queue(Stream& stream) {
@@ -121,6 +125,7 @@ void Session::write_headers(uint32_t id, const HeaderFields& fields, bool is_end
 void Session::write_data(Stream& stream, int64_t bytes, bool is_end) {
   append_frame_head(out_.text(), FrameType::kData, is_end ? kEndStream : 0, stream.id, static_cast<size_t>(bytes));
   stream.pending_bytes -= bytes;
+  pending_bytes_ -= bytes;
   stream.send_window -= bytes;
   send_window_ -= bytes;
   last_ping_ns_ = ping_strikes_ = 0;

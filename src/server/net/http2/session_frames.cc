@@ -9,7 +9,9 @@
 namespace nereid::server::net::http2 {
 namespace {
 
-constexpr int kMostBlockFrames = 64;    // of one header block
+constexpr int kMostBlockFrames = 64;  // of one header block
+// Of answers that a client does not read, before it may ask for more.
+constexpr int64_t kMostPending = int64_t{256} << 20;
 constexpr int64_t kResetPoints = 100;   // of AbuseBudget, for a stream that was begun for nothing
 constexpr int64_t kRequestPoints = 10;  // that a request earns
 
@@ -90,7 +92,8 @@ void Session::on_block(uint32_t id, std::string_view block, bool is_end) {
   if (id % 2 == 0) return fail(ErrorCode::kProtocol, "a client's streams have odd numbers");
   last_stream_ = id;
   const int64_t running = std::max<int64_t>(user_.running(), static_cast<int64_t>(streams_.size()));
-  if (is_draining_ || running >= limits_.max_streams) return reset(id, ErrorCode::kRefusedStream);
+  if (is_draining_ || running >= limits_.max_streams || pending_bytes_ > kMostPending)
+    return reset(id, ErrorCode::kRefusedStream);
   if (outcome == HpackDecoder::Outcome::kTooLong) {
     spend(kResetPoints);
     write_headers(id, {{":status", "431"}}, true);

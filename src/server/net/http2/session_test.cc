@@ -261,6 +261,33 @@ TEST(Session, pings_between_answers_are_no_flood) {
   EXPECT_FALSE(talk.session.is_broken());
 }
 
+TEST(Session, who_does_not_read_his_answers_may_not_ask_for_more) {
+  TestSession talk;
+  talk.begin();
+  talk.post(1, kEndStream);
+  talk.post(3, kEndStream);
+  talk.answer(1, std::string(300 << 20, 'x'));
+  talk.lines();
+  talk.post(5);
+  EXPECT_EQ(talk.lines(), "RST_STREAM 5 REFUSED_STREAM\n");
+  talk.feed(frame(FrameType::kReset, 0, 1, number(8, 4)));
+  talk.post(7);
+  EXPECT_EQ(talk.requests.count(7), 1u);
+}
+
+TEST(OutQueue, what_is_never_sent_whole_does_not_grow) {
+  OutQueue queue;
+  queue.text()->append(100, 'x');
+  size_t most = 0;
+  for (int i = 0; i < 10'000; ++i) {  // always 100 bytes behind
+    queue.text()->append(1000, 'x');
+    queue.sent(1000);
+    most = std::max(most, queue.text()->size());
+  }
+  EXPECT_EQ(queue.bytes(), 100u);
+  EXPECT_LE(most, 40'000u);
+}
+
 TEST(Session, a_client_that_reads_nothing_is_not_answered_for_ever) {
   TestSession talk({.max_ping_strikes = 0});
   talk.begin();

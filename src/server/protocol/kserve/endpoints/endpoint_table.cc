@@ -116,7 +116,8 @@ std::vector<net::Endpoint> make_endpoints(std::shared_ptr<const Service> service
                          }),
          .access = kKey,
          .runs = kOnWorker,
-         .loop_bytes = kLoopBytes});
+         .loop_bytes = kLoopBytes,
+         .loop_header = "Inference-Header-Content-Length"});
   return out;
 }
 
