@@ -6,13 +6,14 @@
 #include <filesystem>
 
 #include "base/json.h"
+#include "cli/model_path.h"
 #include "server/host/model_server.h"
 
 namespace nereid::cli {
 
 int check_repository(const std::string& folder, bool as_json) {
   std::error_code error;
-  const auto findings = server::check_repository(folder);
+  const auto findings = server::check_repository(folder, [](const std::string& name) { return resolve_model(name); });
   if (!findings.is_ok()) return fail(findings.status());
   if (as_json) {
     Json list = Json::array();

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // nereid serve: language models behind an HTTP server, until a signal comes.
+#include <algorithm>
 #include <ctime>
 
 #include "base/clock.h"
@@ -42,6 +43,9 @@ void declare_model(CommandLine& app, ServeArguments& a) {
   app.add_texts("MODEL", a.models, "paths, or names that `nereid models` lists");
   app.add_texts("--served-model-name", a.names, "what requests call a model; once for each MODEL, in order");
   app.add_option("--device", a.model.open.device, "where to run: cpu, cuda or cuda:NUMBER")->capture_default_str();
+  app.add_option("--gpu-weights", a.model.open.gpu_weights,
+                 "what a GPU makes of the layers' floats: as-is, or fp8, which halves what a token has to read")
+      ->capture_default_str();
   app.add_option("--isa", a.model.open.isa,
                  "highest instruction set to use: baseline, avx2, avx512 or amx (default: the best)");
   app.add_option("--threads,-t", a.model.open.threads,
@@ -283,8 +287,9 @@ int serve_command(Arguments args) {
                                       : fmt::format("; {} request{} may run for {} more (Ctrl-C again ends at once)",
                                                     running, running == 1 ? "" : "s",
                                                     format_duration(a.host.settings.drain_timeout_ms * 1'000'000)));
+  const int64_t end_ns = now_ns() + a.host.settings.drain_timeout_ms * 1'000'000;  // for both protocols together
   if (!host.drain()) log_warn("requests that did not end in time were broken off");
-  if (*repository != nullptr) (*repository)->stop(a.host.settings.drain_timeout_ms);
+  if (*repository != nullptr) (*repository)->stop(std::max<int64_t>(0, (end_ns - now_ns()) / 1'000'000));
   return kDone;
 }
 

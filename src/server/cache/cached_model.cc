@@ -5,6 +5,7 @@
 
 #include "base/clock.h"
 #include "server/cache/cache_key.h"
+#include "server/cache/equal_requests.h"
 #include "server/core/infer_check.h"
 #include "server/core/model_meter.h"
 #include "server/core/running_count.h"
@@ -12,12 +13,15 @@
 namespace nereid::server {
 namespace {
 
+struct Pending;
+
 // What requests on their way hold on to, whatever becomes of the model.
 struct Shared {
   std::shared_ptr<InferModel> model;
   std::shared_ptr<ResponseCache> cache;
   ModelMeter meter;
   RunningCount running;
+  EqualRequests<Pending> equals;
 };
 
 // A request that the cache was asked about.
@@ -26,6 +30,7 @@ struct Pending {
   InferRequest request;
   InferSink sink;
   std::string key;
+  bool may_wait = true;  // for the answer to an equal request
   int64_t arrival_ns = 0, begin_ns = 0, found_ns = 0;
 
   void answer(InferResponse&& response) {
@@ -48,19 +53,38 @@ void take_hit(Pending& pending, const std::shared_ptr<const CachedResponse>& fou
   pending.answer(CachedResponse::response(found));
 }
 
+void take_miss(const std::shared_ptr<Pending>& pending);
+
+// Those that waited for the answer get it; where it was an error, which is nobody else's, they run after all.
+void end_first(const std::shared_ptr<Pending>& first, const std::shared_ptr<const CachedResponse>& kept) {
+  if (!first->may_wait) return;
+  for (const std::shared_ptr<Pending>& one : first->shared->equals.end(first->key)) {
+    if (kept != nullptr) {
+      take_hit(*one, kept);
+    } else {
+      take_miss(one);
+    }
+  }
+}
+
 void take_miss(const std::shared_ptr<Pending>& pending) {
   const std::shared_ptr<Shared> shared = pending->shared;
+  if (pending->may_wait && shared->equals.join(pending->key, pending)) return;
   pending->found_ns = now_ns();
   const Status status = shared->model->infer(std::move(pending->request), [pending](InferResponse&& response) {
     if (!response.is_final) return pending->sink(std::move(response));
     const int64_t begin_ns = now_ns();
-    if (const auto kept = CachedResponse::copy_of(response)) {
+    const std::shared_ptr<const CachedResponse> kept = CachedResponse::copy_of(response);
+    if (kept != nullptr) {
       pending->shared->cache->insert(pending->key, kept);
       pending->shared->meter.add_cache_miss(pending->found_ns - pending->begin_ns + now_ns() - begin_ns);
     }
+    end_first(pending, kept);
     pending->answer(std::move(response));
   });
-  if (!status.is_ok()) pending->answer({.status = status, .outputs = {}, .parameters = {}, .is_empty = true});
+  if (status.is_ok()) return;
+  end_first(pending, nullptr);
+  pending->answer({.status = status, .outputs = {}, .parameters = {}, .is_empty = true});
 }
 
 class CachedModel final : public InferModel {
@@ -92,6 +116,8 @@ class CachedModel final : public InferModel {
     pending->arrival_ns = request.arrival_ns;
     pending->begin_ns = now_ns();
     pending->key = cache_key(*shared_->model, request);
+    // What is to be answered by a time, or before others, has a place of its own in the queue.
+    pending->may_wait = request.timeout_us == 0 && request.priority == 0;
     pending->request = std::move(request);
     pending->sink = std::move(sink);
     shared_->cache->find(pending->key, [pending](std::shared_ptr<const CachedResponse> found) {

@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <utility>
+
 #include "server/cache/local_cache.h"
 #include "server/cache/test_cache_model.h"
 
@@ -54,6 +56,60 @@ TEST(CachedModel, what_changes_no_answer_makes_no_difference) {
   other.outputs = {"out"};  // all there are
   other.id = "x", other.priority = 3, other.timeout_us = 100;
   EXPECT_EQ(ask(*c.cached, other), 1);
+}
+
+// Sends it, and notes the answer when it comes.
+void send(Cached& c, InferRequest request, std::vector<int32_t>* answers) {
+  ASSERT_TRUE(
+      c.cached->infer(std::move(request), [answers](InferResponse&& one) { answers->push_back(number_of(one)); })
+          .is_ok());
+}
+void give_held(CountingModel& model) {
+  for (auto& [sink, response] : std::exchange(model.held, {})) sink(std::move(response));
+}
+
+TEST(CachedModel, equal_requests_at_one_moment_ask_the_model_once) {
+  Cached c;
+  c.model->holds = true;
+  std::vector<int32_t> answers, others;
+  for (int i = 0; i < 3; ++i) send(c, cache_request({1, 2}), &answers);
+  send(c, cache_request({2, 1}), &others);
+  EXPECT_EQ(c.model->asked, 2);
+  EXPECT_TRUE(answers.empty());
+  give_held(*c.model);
+  EXPECT_EQ(answers, (std::vector<int32_t>{1, 1, 1}));
+  EXPECT_EQ(others, (std::vector<int32_t>{2}));
+  EXPECT_EQ(c.cached->statistics().cache_hit.count, 2u);
+  EXPECT_EQ(c.cached->statistics().cache_miss.count, 2u);
+  send(c, cache_request({1, 2}), &answers);
+  EXPECT_EQ(c.model->asked, 2);
+}
+
+TEST(CachedModel, an_error_is_not_the_answer_to_those_that_waited) {
+  Cached c;
+  c.model->holds = c.model->fails = true;
+  std::vector<int32_t> answers;
+  for (int i = 0; i < 3; ++i) send(c, cache_request({1}), &answers);
+  EXPECT_EQ(c.model->asked, 1);
+  c.model->fails = false;
+  give_held(*c.model);
+  EXPECT_EQ(answers, (std::vector<int32_t>{-1}));
+  EXPECT_EQ(c.model->asked, 2) << "the second, and the third waits for it";
+  give_held(*c.model);
+  EXPECT_EQ(answers, (std::vector<int32_t>{-1, 2, 2}));
+}
+
+TEST(CachedModel, a_request_with_a_time_limit_waits_for_no_other) {
+  Cached c;
+  c.model->holds = true;
+  std::vector<int32_t> answers;
+  send(c, cache_request({1}), &answers);
+  InferRequest hurried = cache_request({1});
+  hurried.timeout_us = 1000;
+  send(c, std::move(hurried), &answers);
+  EXPECT_EQ(c.model->asked, 2);
+  give_held(*c.model);
+  EXPECT_EQ(answers.size(), 2u);
 }
 
 TEST(CachedModel, errors_are_not_kept) {

@@ -6,6 +6,8 @@
 
 #include <cstring>
 #include <future>
+#include <utility>
+#include <vector>
 
 #include "server/core/infer_model.h"
 
@@ -37,7 +39,11 @@ class CountingModel final : public InferModel {
     if (fails) response.status = internal("the model is broken");
     if (!fails) response.outputs = {tensor_of("out", InferType::kInt32, {1}, std::vector<int32_t>{asked})};
     request.inputs.clear();
-    sink(std::move(response));
+    if (holds) {
+      held.emplace_back(std::move(sink), std::move(response));
+    } else {
+      sink(std::move(response));
+    }
     return Status::ok();
   }
   InferStatistics statistics() const override { return {}; }
@@ -46,6 +52,8 @@ class CountingModel final : public InferModel {
 
   int asked = 0;
   bool fails = false;
+  bool holds = false;                                       // its answers, until somebody gives them
+  std::vector<std::pair<InferSink, InferResponse>> held{};  // those
   uint64_t mark = 1;
 
  private:

@@ -53,8 +53,7 @@ class TableLoader final : public ModelLoader {
   Status check(const LoadedConfig& loaded, const ModelPlace& place, const FindConfig& find) override {
     if (loaded.config.is_ensemble()) return check_ensemble(loaded.config, find);
     if (is_language_model(loaded.config, place)) return llms_.check(loaded.config, place);
-    if (loaded.config.sequence_batching)
-      NEREID_RETURN_IF_ERROR(SequenceStates::open(loaded.config, place.folder));
+    if (loaded.config.sequence_batching) NEREID_RETURN_IF_ERROR(SequenceStates::open(loaded.config, place.folder));
     return Status(prepare_warm_up(loaded.config, place.folder).status());
   }
 
@@ -228,8 +227,9 @@ Result<std::unique_ptr<ModelServer>> ModelServer::open(ModelServerOptions option
   return std::unique_ptr<ModelServer>(std::move(server));
 }
 
-Result<std::vector<LintFinding>> check_repository(const std::string& folder) {
-  TableLoader loader({});
+Result<std::vector<LintFinding>> check_repository(
+    const std::string& folder, std::function<Result<std::string>(const std::string& name)> resolve_model) {
+  TableLoader loader(std::move(resolve_model));
   return lint_repository(folder, loader);
 }
 

@@ -70,7 +70,8 @@ class ModelServer {
   virtual void stop(int64_t timeout_ms) = 0;
 };
 
-// What is wrong with a repository's models, without loading any.
-Result<std::vector<LintFinding>> check_repository(const std::string& folder);
+// What is wrong with a repository's models, without loading any; `resolve_model` as in the options.
+Result<std::vector<LintFinding>> check_repository(
+    const std::string& folder, std::function<Result<std::string>(const std::string& name)> resolve_model);
 
 }  // namespace nereid::server

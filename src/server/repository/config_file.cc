@@ -92,6 +92,11 @@ Status check_tensors(const Tensors& tensors, std::string_view what, const std::s
   return Status::ok();
 }
 
+// Language models choose their device by themselves, whatever kind of instances a configuration asks for.
+bool is_language_backend(std::string_view backend) {
+  return backend == "llm" || backend == "vllm" || backend == "tensorrtllm";
+}
+
 }  // namespace
 
 ConfigFile::ConfigFile() : message_(std::make_unique<inference::ModelConfig>()) {}
@@ -256,7 +261,7 @@ Status ConfigFile::check() const {
   if (!m.has_ensemble_scheduling() && is_ensemble)
     return invalid_argument("ensemble scheduling must be set for ensemble {} whose platform is 'ensemble'", name);
   for (const auto& group : m.instance_group())
-    if (group.kind() == inference::ModelInstanceGroup::KIND_GPU)
+    if (group.kind() == inference::ModelInstanceGroup::KIND_GPU && !is_language_backend(m.backend()))
       return invalid_argument(
           "instance group {} of model {} has kind KIND_GPU but no GPUs are available; use KIND_CPU or KIND_AUTO",
           group.name(), name);

@@ -12,6 +12,7 @@
 #include "base/clock.h"
 #include "server/core/infer_check.h"
 #include "server/core/model_meter.h"
+#include "server/core/running_count.h"
 #include "server/runner/compute_traces.h"
 #include "server/runner/control_inputs.h"
 #include "server/runner/instances.h"
@@ -25,6 +26,8 @@ namespace {
 
 using Tickets = std::vector<std::shared_ptr<Ticket>>;
 using Steps = std::vector<SequenceBatcher::Step>;
+
+constexpr int64_t kMostDrainMs = 30'000;  // that sequences have to end
 
 int64_t ns_of_us(uint64_t us) {
   return static_cast<int64_t>(std::min<uint64_t>(us, uint64_t{1} << 50) * 1000);
@@ -71,7 +74,7 @@ class SequenceModel final : public InferModel {
     out.pending = state_->waiting();
     return out;
   }
-  bool is_ready() const override { return state_->takes_requests(); }
+  bool is_ready() const override { return state_->running.takes(); }
   void drain() override { state_->drain(); }
 
  private:
@@ -99,8 +102,8 @@ class SequenceModel final : public InferModel {
 
     Status take(InferRequest request, InferSink sink) {
       const std::string mark = request_mark(request.id);
+      if (!running.begin()) return unavailable("{}the model is being unloaded and takes no more requests", mark);
       std::unique_lock lock(mutex);
-      if (is_stopping) return unavailable("{}the model is being unloaded and takes no more requests", mark);
       const uint64_t number = ++last_number;
       if (request.sequence.is_none())  // of an iterative model: a sequence of its own
         request.sequence = {.id = number, .text_id = fmt::format("@{}", number), .is_start = true, .is_end = true};
@@ -115,6 +118,7 @@ class SequenceModel final : public InferModel {
       const Tickets late = pick(batcher.reap(now_ns()));
       if (!batcher.add(asked)) {
         lock.unlock();
+        running.end();
         refuse_late(late);
         return invalid_argument(
             "inference request for sequence {} to model '{}' must specify the START flag on the first request of the "
@@ -128,7 +132,6 @@ class SequenceModel final : public InferModel {
       auto ticket = std::make_shared<Ticket>(std::move(request), std::move(sink), 1, std::move(ended));
       if (rules.is_iterative) ticket->allow_again();
       tickets.emplace(number, std::move(ticket));
-      ++running;
       lock.unlock();
       refuse_late(late);
       changed.notify_all();
@@ -301,24 +304,22 @@ class SequenceModel final : public InferModel {
       } else {
         meter->add_failure(ticket.failure, ticket.request().arrival_ns, end_ns);
       }
-      const std::lock_guard lock(mutex);
-      if (--running == 0 && is_stopping) all_ended.notify_all();
+      running.end();
     }
 
     // Requests of sequences that wait for a slot are let go of: what would free one may never come.
     void drain() {
       std::unordered_map<uint64_t, std::shared_ptr<Ticket>> dropped;
-      std::unique_lock lock(mutex);
-      is_stopping = true;
-      all_ended.wait_for(lock, std::chrono::seconds(30), [this] { return running == 0; });
-      dropped.swap(tickets);
-      lock.unlock();
+      if (running.drain_for(kMostDrainMs)) return;
+      {
+        const std::lock_guard lock(mutex);
+        dropped.swap(tickets);
+      }
       for (auto& [number, ticket] : dropped)
         ticket->fail(
             unavailable("{}the model was unloaded before the request's turn came", request_mark(ticket->request().id)));
       dropped.clear();
-      lock.lock();
-      all_ended.wait(lock, [this] { return running == 0; });
+      running.drain();
     }
 
     void stop() {
@@ -335,24 +336,20 @@ class SequenceModel final : public InferModel {
       const std::lock_guard lock(mutex);
       return static_cast<int64_t>(batcher.waiting());
     }
-    bool takes_requests() const {
-      const std::lock_guard lock(mutex);
-      return !is_stopping;
-    }
 
     const ModelConfig config;
     const SequenceBatching& rules;
     const std::unique_ptr<ModelMeter> meter;
     mutable std::mutex mutex;
-    std::condition_variable changed, backlog_changed, all_ended;
+    RunningCount running;  // taken, and not ended
+    std::condition_variable changed, backlog_changed;
     std::vector<std::unique_ptr<ServedInstance>> instances;
     SequenceStates states;
     SequenceBatcher batcher;
     std::shared_ptr<OrderedSinks> order;  // nullptr: answers go out as they come
     std::unordered_map<uint64_t, std::shared_ptr<Ticket>> tickets;
     uint64_t last_number = 0;
-    int64_t running = 0;
-    bool is_stopping = false, is_ended = false;
+    bool is_ended = false;
   };
 
   ServedParts parts_;

@@ -13,6 +13,7 @@
 #include "server/batch/dynamic_batcher.h"
 #include "server/core/infer_check.h"
 #include "server/core/model_meter.h"
+#include "server/core/running_count.h"
 #include "server/runner/compute_traces.h"
 #include "server/runner/instances.h"
 #include "server/runner/ordered_sinks.h"
@@ -84,8 +85,8 @@ class ServedModel final : public InferModel {
     return out;
   }
   uint64_t content_mark() const override { return parts_.content_mark; }
-  bool is_ready() const override { return state_->takes_requests(); }
-  void drain() override { state_->drain(); }
+  bool is_ready() const override { return state_->running.takes(); }
+  void drain() override { state_->running.drain(); }
 
  private:
   // What the threads share with the model.
@@ -97,8 +98,8 @@ class ServedModel final : public InferModel {
     Status take(InferRequest request, InferSink sink, int64_t batch) {
       const std::string mark = request_mark(request.id);
       auto ended = [this](const Ticket& ticket, const Status& status) { end(ticket, status); };
+      if (!running.begin()) return unavailable("{}the model is being unloaded and takes no more requests", mark);
       std::unique_lock lock(mutex);
-      if (is_stopping) return unavailable("{}the model is being unloaded and takes no more requests", mark);
       WaitingRequest waits{.ticket = ++last_number,
                            .items = batch,
                            .shape_key = 0,
@@ -109,7 +110,6 @@ class ServedModel final : public InferModel {
       if (order != nullptr) sink = order->wrap(waits.ticket, std::move(sink));
       auto ticket = std::make_shared<Ticket>(std::move(request), std::move(sink), batch, std::move(ended));
       ticket->number = waits.ticket;
-      ++running;
       if (is_instant && batcher.size() == 0 && !idle.empty()) {
         ServedInstance* instance = idle.back();
         idle.pop_back();
@@ -287,18 +287,11 @@ class ServedModel final : public InferModel {
         meter.add_failure(status.code() == StatusCode::kCancelled ? InferFailure::kCancelled : ticket.failure,
                           arrival_ns, end_ns);
       }
-      const std::lock_guard lock(mutex);
-      if (--running == 0 && is_stopping) all_ended.notify_all();
-    }
-
-    void drain() {
-      std::unique_lock lock(mutex);
-      is_stopping = true;
-      all_ended.wait(lock, [this] { return running == 0; });
+      running.end();
     }
 
     void stop() {
-      drain();
+      running.drain();
       {
         const std::lock_guard lock(mutex);
         is_ended = true;
@@ -311,10 +304,6 @@ class ServedModel final : public InferModel {
       const std::lock_guard lock(mutex);
       return static_cast<int64_t>(batcher.size());
     }
-    bool takes_requests() const {
-      const std::lock_guard lock(mutex);
-      return !is_stopping;
-    }
 
     const ModelConfig config;
     const BatcherOptions options;
@@ -323,14 +312,14 @@ class ServedModel final : public InferModel {
     std::shared_ptr<RateGate> gate;       // nullptr: none
     ModelMeter meter;
     mutable std::mutex mutex;
-    std::condition_variable changed, queue_changed, all_ended;
+    RunningCount running;  // taken, and not ended
+    std::condition_variable changed, queue_changed;
     DynamicBatcher batcher;
     std::unordered_map<uint64_t, std::shared_ptr<Ticket>> tickets;  // that wait
     std::vector<std::unique_ptr<ServedInstance>> instances;
     std::vector<ServedInstance*> idle;
     uint64_t last_number = 0;
-    int64_t running = 0;  // taken, and not ended
-    bool is_stopping = false, is_ended = false;
+    bool is_ended = false;
   };
 
   ServedParts parts_;
