@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The HTTP/2 below gRPC, spoken by h2 of PyPI and by curl: streams beside each other, narrow windows, what is no call,
 deadlines, what breaks a connection, and the end of the server."""
+import gzip
 import shutil
 import socket
 import struct
@@ -8,6 +9,7 @@ import subprocess
 import tempfile
 import time
 import unittest
+import zlib
 from pathlib import Path
 
 import twins
@@ -246,6 +248,57 @@ class Http2Test(unittest.TestCase):
         said = subprocess.run(["curl", "-s", "--http2-prior-knowledge", "-o", "/dev/null", "-w", "%{http_version} %{http_code}",
                                f"http://127.0.0.1:{self.served.grpc_port}/v2"], capture_output=True, text=True, timeout=30).stdout
         self.assertEqual(said, "2 405")
+
+    def test_messages_are_packed_both_ways(self):
+        served = Served(self.repository, options=["--grpc-infer-response-compression-level=low"])
+        self.addCleanup(served.stop)
+        raw = bytes(64)
+        for coding, pack, unpack in (("gzip", gzip.compress, gzip.decompress), ("deflate", zlib.compress, zlib.decompress)):
+            client = self.client(served=served)
+            stream = client.call(SERVICE + "ModelInfer", headers=[("grpc-encoding", coding), ("grpc-accept-encoding", f"identity,{coding}")])
+            message = pack(infer("identity_fp32", [1, 16], raw))
+            client.send(stream, b"\1" + struct.pack(">I", len(message)) + message)
+            answer = client.answer(stream)
+            self.assertEqual((answer["headers"]["grpc-status"], answer["headers"]["grpc-encoding"]), ("0", coding))
+            self.assertEqual(answer["data"][0], 1)
+            self.assertTrue(unpack(answer["data"][5:]).endswith(raw))
+            answer = client.ask(SERVICE + "ModelInfer", infer("identity_fp32", [1, 16], raw))  # who takes nothing packed
+            self.assertNotIn("grpc-encoding", answer["headers"])
+            self.assertTrue(answer["data"].endswith(raw))
+            stream = client.call(SERVICE + "ModelInfer", headers=[("grpc-encoding", coding)])
+            client.send(stream, b"\1" + struct.pack(">I", 9) + b"no packed")
+            self.assertEqual(client.answer(stream)["headers"]["grpc-status"], "13")
+
+    def test_connections_grow_no_older_than_they_may_and_silent_ones_are_pinged(self):
+        served = Served(self.repository, options=["--grpc-max-connection-age=1500"])
+        self.addCleanup(served.stop)
+        old = self.client(served=served)
+        self.assert_live(old)
+        while old.gone is None:
+            old.read()
+        self.assertEqual(old.gone, 0)
+        served = Served(self.repository, options=["--grpc-keepalive-time=200", "--grpc-keepalive-timeout=300",
+                                                  "--grpc-keepalive-permit-without-calls=true"])
+        self.addCleanup(served.stop)
+        alive = self.client(served=served)
+        with socket.create_connection(("127.0.0.1", served.grpc_port), timeout=10) as silent:
+            silent.sendall(b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" + bytes(3) + b"\4\0" + bytes(4))
+            alive.socket.settimeout(0.1)
+            end = time.monotonic() + 10
+            while time.monotonic() < end:  # h2 answers pings, the other says nothing
+                try:
+                    alive.read()
+                except TimeoutError:
+                    pass
+                silent.setblocking(False)
+                try:
+                    if not silent.recv(4096):
+                        break
+                except BlockingIOError:
+                    pass
+            self.assertLess(time.monotonic(), end)
+        alive.socket.settimeout(20)
+        self.assert_live(alive)
 
     def test_the_end_of_the_server_is_told(self):
         served = Served(self.repository)
