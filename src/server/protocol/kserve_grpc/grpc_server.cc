@@ -91,7 +91,7 @@ class RunningServer final : public GrpcServer {
 
  private:
   std::shared_ptr<CallHandler> serve(CallHead&& head, std::shared_ptr<Call> call) {
-    if (head.path == kInfer) return make_infer_call(options_, calls_, std::move(head), std::move(call));
+    if (head.path == kInfer) return make_infer_call(options_, elsewhere_, calls_, std::move(head), std::move(call));
     if (head.path == kStreamInfer) return make_stream_call(options_, calls_, std::move(head), std::move(call));
     const auto found = rows_.find(head.path);
     const Status may =
@@ -117,6 +117,7 @@ class RunningServer final : public GrpcServer {
   std::unordered_map<std::string_view, const UnaryRow*> rows_;
   int port_ = 0;
   net::WorkerPool workers_{kWorkers};
+  const RunElsewhere elsewhere_ = [this](std::function<void()> work) { workers_.run(std::move(work)); };
   BlockingThreads alone_;
   std::unique_ptr<net::http2::Server> server_;  // goes first: it calls back
 };

@@ -13,11 +13,17 @@ namespace {
 
 using net::grpc::rpc_status;
 
+constexpr size_t kLoopBytes = 8 << 20;  // longer requests would keep the connections of the thread waiting
+
 class InferCall final : public net::grpc::CallHandler, public std::enable_shared_from_this<InferCall> {
  public:
-  InferCall(const GrpcOptions& options, std::shared_ptr<RunningCount> calls, net::grpc::CallHead&& head,
-            std::shared_ptr<net::grpc::Call> call)
-      : options_(options), calls_(std::move(calls)), head_(std::move(head)), call_(std::move(call)) {
+  InferCall(const GrpcOptions& options, const RunElsewhere& elsewhere, std::shared_ptr<RunningCount> calls,
+            net::grpc::CallHead&& head, std::shared_ptr<net::grpc::Call> call)
+      : options_(options),
+        elsewhere_(elsewhere),
+        calls_(std::move(calls)),
+        head_(std::move(head)),
+        call_(std::move(call)) {
     is_counted_ = calls_->begin();
   }
   // The answer has gone, or nobody waits for it.
@@ -28,9 +34,8 @@ class InferCall final : public net::grpc::CallHandler, public std::enable_shared
 
   void message(std::shared_ptr<const std::string> bytes) override {
     if (std::exchange(is_begun_, true)) return;
-    const Status status =
-        is_counted_ ? begin(std::move(bytes)) : unavailable("the server is stopping and takes no more requests");
-    if (!status.is_ok()) call_->finish(rpc_status(status));
+    if (bytes->size() <= kLoopBytes) return answer(std::move(bytes));
+    elsewhere_([self = shared_from_this(), bytes = std::move(bytes)] { self->answer(bytes); });
   }
   void half_close() override {
     if (!is_begun_) call_->finish({net::grpc::RpcCode::kInternal, "the call ended without a request"});
@@ -38,6 +43,12 @@ class InferCall final : public net::grpc::CallHandler, public std::enable_shared
   void cancel() override { cancelled_->store(true, std::memory_order_relaxed); }
 
  private:
+  void answer(std::shared_ptr<const std::string> bytes) {
+    const Status status =
+        is_counted_ ? begin(std::move(bytes)) : unavailable("the server is stopping and takes no more requests");
+    if (!status.is_ok()) call_->finish(rpc_status(status));
+  }
+
   Status begin(std::shared_ptr<const std::string> bytes) {
     NEREID_RETURN_IF_ERROR(check_access(options_, head_.metadata, ApiGroup::kInference));
     SplitRequest split;
@@ -58,7 +69,7 @@ class InferCall final : public net::grpc::CallHandler, public std::enable_shared
       if (model->config().is_decoupled) {
         self->take_one_of_many(*model, shape, *shared, std::move(response));
       } else if (is_final) {
-        self->finish(self->answer(*model, shape, *shared, std::move(response)));
+        self->finish(self->write(*model, shape, *shared, std::move(response)));
       }
     });
   }
@@ -69,7 +80,7 @@ class InferCall final : public net::grpc::CallHandler, public std::enable_shared
     const bool is_final = response.is_final;
     if (status_.is_ok() && !response.status.is_ok()) status_ = response.status;
     if (response.status.is_ok() && !response.is_empty && ++responses_ == 1) {
-      const Status written = answer(model, shape, shared, std::move(response));
+      const Status written = write(model, shape, shared, std::move(response));
       if (status_.is_ok()) status_ = written;
     }
     if (!is_final) return;
@@ -78,8 +89,8 @@ class InferCall final : public net::grpc::CallHandler, public std::enable_shared
     finish(status_);
   }
 
-  Status answer(const InferModel& model, const GrpcAnswerShape& shape, const SharedMemory& shared,
-                InferResponse&& response) {
+  Status write(const InferModel& model, const GrpcAnswerShape& shape, const SharedMemory& shared,
+               InferResponse&& response) {
     if (!response.status.is_ok()) return response.status;
     inference::ModelInferResponse message;
     std::vector<RawTensor> tensors;
@@ -93,6 +104,7 @@ class InferCall final : public net::grpc::CallHandler, public std::enable_shared
   }
 
   const GrpcOptions& options_;
+  const RunElsewhere& elsewhere_;
   const std::shared_ptr<RunningCount> calls_;
   const net::grpc::CallHead head_;
   const std::shared_ptr<net::grpc::Call> call_;
@@ -106,10 +118,10 @@ class InferCall final : public net::grpc::CallHandler, public std::enable_shared
 
 }  // namespace
 
-std::shared_ptr<net::grpc::CallHandler> make_infer_call(const GrpcOptions& options, std::shared_ptr<RunningCount> calls,
-                                                        net::grpc::CallHead&& head,
+std::shared_ptr<net::grpc::CallHandler> make_infer_call(const GrpcOptions& options, const RunElsewhere& elsewhere,
+                                                        std::shared_ptr<RunningCount> calls, net::grpc::CallHead&& head,
                                                         std::shared_ptr<net::grpc::Call> call) {
-  return std::make_shared<InferCall>(options, std::move(calls), std::move(head), std::move(call));
+  return std::make_shared<InferCall>(options, elsewhere, std::move(calls), std::move(head), std::move(call));
 }
 
 }  // namespace nereid::server::kserve

@@ -2,6 +2,7 @@
 // ModelInfer: one request, one response. Tensors are read where the request lies and sent from where a model left them.
 #pragma once
 
+#include <functional>
 #include <memory>
 
 #include "server/core/running_count.h"
@@ -9,9 +10,12 @@
 
 namespace nereid::server::kserve {
 
-// `options` outlive it.
-std::shared_ptr<net::grpc::CallHandler> make_infer_call(const GrpcOptions& options, std::shared_ptr<RunningCount> calls,
-                                                        net::grpc::CallHead&& head,
+// Runs something on another thread.
+using RunElsewhere = std::function<void(std::function<void()>)>;
+
+// `options` and `elsewhere` outlive it; what is so long that reading it takes time is read there.
+std::shared_ptr<net::grpc::CallHandler> make_infer_call(const GrpcOptions& options, const RunElsewhere& elsewhere,
+                                                        std::shared_ptr<RunningCount> calls, net::grpc::CallHead&& head,
                                                         std::shared_ptr<net::grpc::Call> call);
 
 }  // namespace nereid::server::kserve
