@@ -32,7 +32,8 @@ constexpr LowRows low_rows(LowType a, int64_t k) {
   const int64_t element = low_is_int8(a) ? 1 : 2;
   // Not a multiple of 2 KiB, lest all rows share a few sets of the L1 cache.
   const int64_t whole = (k * element + 63) / 64 * 64, stride = whole % 2048 == 0 ? whole + 64 : whole;
-  const int64_t tiles = (int64_t{384} << 10) / stride / 32;
+  // Half of L2: all weights pass over them, and those of wide windows are megabytes.
+  const int64_t tiles = (int64_t{1} << 20) / stride / 32;
   return {(tiles > 1 ? tiles : 1) * 32, stride, element};
 }
 

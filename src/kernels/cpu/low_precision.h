@@ -90,6 +90,7 @@ struct LowConvParams {
   const void* x = nullptr;
   LowType x_type = LowType::kBF16;
   int64_t x_stride = 0;               // elements between pixels
+  bool x_planes = false;              // x is [batch, 3, in_h, in_w] in f32: only for three colours, one group
   int32_t x_zero = 0;                 // the code that padding stands for, int8 only
   const std::byte* weight = nullptr;  // low_pack_conv, 64-byte aligned
   void* y = nullptr;

@@ -60,7 +60,7 @@ Result<std::unique_ptr<NetStep>> bind_net_conv_last(NetBinder& binder, const gra
   if (w == nullptr) return unsupported("the weights are no constant");
   NEREID_TRY(const ConvShape s, conv_shape_of(binder, node));
   const Chosen chosen = choose_conv(binder, node, s);
-  if (stored || chosen.tactic.way == kernels::Way::kBF16) {
+  if (stored || binder.planes_of(node.inputs[0]).valid() || chosen.tactic.way == kernels::Way::kBF16) {
     NEREID_TRY(std::unique_ptr<NetStep> low, bind_low_conv(binder, node, s));
     if (!kernels::low_conv_is_depthwise(s)) chosen.note(*low);
     return low;

@@ -89,6 +89,11 @@ class FillStep final : public NetStep {
 }  // namespace
 
 Result<std::unique_ptr<NetStep>> bind_net_transpose(NetBinder& binder, const graph::Node& node) {
+  if (binder.planes_of(node.outputs[0]).valid()) {
+    auto nothing = std::make_unique<SeveralSteps>();
+    nothing->kernel = "as planes";
+    return std::unique_ptr<NetStep>(std::move(nothing));
+  }
   const graph::ValueId x = node.inputs[0], y = node.outputs[0];
   NEREID_TRY(const int64_t bytes, element_bytes(binder, x));
   const std::vector<int64_t> xs = binder.sizes(x), ys = binder.sizes(y);

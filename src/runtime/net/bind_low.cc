@@ -33,6 +33,16 @@ constexpr int64_t kFewRows = 8;
 
 }  // namespace
 
+bool reads_planes(NetBinder& binder, const graph::Node& transpose, const graph::Node& layer) {
+  const std::vector<int64_t> channels_last = {0, 2, 3, 1};
+  if (transpose.op->name != "transpose" || transpose.attrs.integers("permutation") != channels_last) return false;
+  if (binder.dtype(transpose.inputs[0]) != DType::f32 || layer.op->name != "conv_last") return false;
+  if (layer.inputs[0] != transpose.outputs[0] || !multiplies_in_bf16(binder, layer)) return false;
+  const Result<kernels::ConvShape> s = conv_shape_of(binder, layer);
+  // Three colours become four as bands are copied (kernels/cpu/low_plan.h).
+  return s.is_ok() && s->in_c == 3 && s->groups == 1 && s->kernel_h * s->kernel_w <= 64;
+}
+
 bool pays_in_bf16(const NetBinder& binder, const ProductSizes& sizes) {
   if (binder.network().precision() != NetPrecision::kBF16) return false;
   if (binder.kernels().isa != Isa::amx) return sizes.m <= kFewRows;
@@ -81,7 +91,9 @@ Result<std::unique_ptr<NetStep>> bind_low_conv(NetBinder& binder, const graph::N
       fmt::format("conv.bf16 {}x{}x{}x{}/{}", shape.out_c, shape.in_c, shape.kernel_h, shape.kernel_w, shape.groups);
   NEREID_TRY(p.weight, binder.network().packed(w, layout, kernels::low_conv_weight_bytes(shape, p.x_type),
                                                [&](std::byte* dst) { kernels::low_pack_conv_bf16(shape, w, dst); }));
-  binder.point(node.inputs[0], &p.x);
+  const graph::ValueId planes = binder.planes_of(node.inputs[0]);
+  p.x_planes = planes.valid();
+  binder.point(p.x_planes ? planes : node.inputs[0], &p.x);
   binder.point(node.outputs[0], &p.y);
   NEREID_RETURN_IF_ERROR(bind_low_epilogue(binder, node, shape.out_c, p.epilogue));
   if (const int64_t bytes = kernels::low_conv_scratch_bytes(shape, p.x_type, binder.workers()); bytes > 0)

@@ -74,6 +74,9 @@ bool reads_bf16(NetBinder& binder, const graph::Node& node, size_t input);
 bool keeps_storage(const graph::Node& node);
 bool stores_bf16(const NetBinder& binder, const graph::Node& node);
 
+// Whether a layer can read the planes that `transpose` makes its channels-last input from.
+bool reads_planes(NetBinder& binder, const graph::Node& transpose, const graph::Node& layer);
+
 // A convolution over one or two dimensions; kUnsupported for others and for results without elements.
 Result<kernels::ConvShape> conv_shape_of(NetBinder& binder, const graph::Node& node);
 

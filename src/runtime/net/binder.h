@@ -37,6 +37,10 @@ class NetBinder {
   // Whether a value lies inside the one that joins it to others: there is nothing to copy.
   virtual bool lies_inside(graph::ValueId id) const = 0;
 
+  // The planes that a channels-last image was to be made from, where the one layer that reads it takes them as they
+  // are, and nobody makes it; else no value.
+  virtual graph::ValueId planes_of(graph::ValueId id) const = 0;
+
   // `field` (of a parameter block that stays where it is) shall hold the value's address, plus an offset in bytes.
   virtual void point(graph::ValueId id, void* field, int64_t offset = 0) = 0;
   // `field` shall hold the address of scratch memory that this step has for itself while it runs; 64-byte aligned.

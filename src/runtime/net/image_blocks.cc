@@ -15,9 +15,9 @@ constexpr int64_t kMostBlocks = 64;
 // as they are not many more.
 constexpr int64_t kWeights = 3;
 
-// Images of nodes that move at most so much of one.
+// Images of nodes that move at most so much of one: as many for each worker, so that what one writes it reads itself.
 int64_t images_that_fit(int64_t image_bytes, int workers) {
-  return std::max<int64_t>(1, workers * kCacheBytes / std::max<int64_t>(1, image_bytes));
+  return workers * std::max<int64_t>(1, kCacheBytes / std::max<int64_t>(1, image_bytes));
 }
 
 }  // namespace

@@ -46,6 +46,24 @@ std::string_view Network::choice(std::string_view problem) const {
   return it != choices_.end() ? std::string_view(it->second) : std::string_view();
 }
 
+// Small forms share huge pages: a layer's weights are read once a run, a page of 4 KiB every hundred cycles.
+Result<Network::Piece> Network::piece_of(size_t bytes) const {
+  constexpr size_t kHuge = size_t{2} << 20, kChunk = 4 * kHuge;
+  // Kernels may read a few vectors past the end of a panel.
+  const size_t whole = (bytes + 256 + 63) / 64 * 64;
+  if (whole >= kHuge) {
+    NEREID_TRY(Buffer memory, Buffer::allocate(whole, PageSize::kHuge));
+    return Piece{std::make_shared<Buffer>(std::move(memory)), 0};
+  }
+  if (chunk_.memory == nullptr || chunk_.memory->size() - chunk_.offset < whole) {
+    NEREID_TRY(Buffer memory, Buffer::allocate(kChunk, PageSize::kHuge));
+    chunk_ = {std::make_shared<Buffer>(std::move(memory)), 0};
+  }
+  const Piece piece = chunk_;
+  chunk_.offset += whole;
+  return piece;
+}
+
 Result<const std::byte*> Network::packed(const void* data, std::string_view layout, int64_t bytes,
                                          FunctionRef<void(std::byte*)> pack, const Unpack& unpack) const {
   const std::lock_guard lock(mutex_);
@@ -58,16 +76,15 @@ Result<const std::byte*> Network::packed(const void* data, std::string_view layo
     if (static_cast<int64_t>(form.bytes.size()) == bytes)
       return packed_.insert_or_assign(key, std::move(form)).first->second.bytes.data();
   }
-  // Kernels may read a few vectors past the end of a panel.
-  NEREID_TRY(Buffer memory, Buffer::allocate(static_cast<size_t>(bytes) + 256,
-                                             bytes >= (2 << 20) ? PageSize::kHuge : PageSize::kDefault));
+  NEREID_TRY(const Piece piece, piece_of(static_cast<size_t>(bytes)));
   if (weights_) weights_->want(data);
-  pack(memory.data());
+  std::byte* at = piece.memory->data() + piece.offset;
+  pack(at);
   Form& form = packed_[key];
-  form.bytes = {memory.data(), static_cast<size_t>(bytes)};
-  form.memory = std::make_shared<const Buffer>(std::move(memory));
+  form.bytes = {at, static_cast<size_t>(bytes)};
+  form.memory = piece.memory;
   if (weights_ && unpack)
-    weights_->release(data, [kept = form.memory, unpack](std::byte* raw) { unpack(kept->data(), raw); });
+    weights_->release(data, [kept = form.memory, at, unpack](std::byte* raw) { unpack(at, raw); });
   return form.bytes.data();
 }
 

@@ -83,6 +83,13 @@ class Network {
     std::shared_ptr<const Buffer> memory;  // null if the bytes are somebody else's
     std::span<const std::byte> bytes;
   };
+  // A place for a packed form.
+  struct Piece {
+    std::shared_ptr<Buffer> memory;
+    size_t offset = 0;
+  };
+  Result<Piece> piece_of(size_t bytes) const;
+  mutable Piece chunk_;  // what is free of it: from offset on
   using Forms = std::map<std::pair<const void*, std::string>, Form>;
   mutable Forms packed_;
   mutable std::unique_ptr<WeightMemory> weights_;  // null: all weights stay

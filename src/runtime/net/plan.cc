@@ -58,6 +58,7 @@ class Planner final : public NetBinder {
     plan_->end = at;
     if (stores_low_) choose_storage();
     choose_blocks();
+    choose_planes();
     NEREID_RETURN_IF_ERROR(allocate());
     find_outputs();
     NEREID_RETURN_IF_ERROR(bind_steps());
@@ -95,6 +96,9 @@ class Planner final : public NetBinder {
     return v.type.shape[v.type.shape.rank() - 1].size();
   }
   bool lies_inside(graph::ValueId id) const override { return values_[index(id)].inside; }
+  graph::ValueId planes_of(graph::ValueId id) const override {
+    return planes_.empty() ? graph::ValueId{} : planes_[index(id)];
+  }
   void point(graph::ValueId id, void* field, int64_t offset) override {
     if (const Local& v = values_[index(id)]; v.is_network_constant) network().want(v.data, true);
     if (const auto cut = cut_.find(id.v); cut != cut_.end()) offset += cut->second.offset;
@@ -531,6 +535,27 @@ class Planner final : public NetBinder {
         if (const graph::ValueId y = graph().node(pending_[i].node).outputs[0]; !is_local_[index(y)])
           buffers_[static_cast<size_t>(values_[index(y)].buffer)].in_place_of = -1;
   }
+  // An image that comes as planes and is read by one layer alone is not made channels-last before it is rounded.
+  void choose_planes() {
+    planes_.assign(values_.size(), {});
+    const std::vector<bool> later = read_later();
+    const auto block_of = [&](size_t i) {
+      size_t k = 0;
+      while (k < blocks_.size() && blocks_[k].end <= i) ++k;
+      return k < blocks_.size() && blocks_[k].begin <= i ? static_cast<int>(k) : -1;
+    };
+    for (size_t i = 0; i < pending_.size(); ++i) {
+      const graph::Node& node = graph().node(pending_[i].node);
+      if (node.op->name != "transpose" || values_[index(node.inputs[0])].kind != Local::Kind::kExternal) continue;
+      const graph::ValueId y = node.outputs[0];
+      const auto& users = graph().users(y);
+      if (users.size() != 1 || graph().is_output(y) || later[index(y)]) continue;
+      size_t at = 0;
+      while (at < pending_.size() && pending_[at].node != users[0]) ++at;
+      if (at < pending_.size() && block_of(at) == block_of(i) && reads_planes(*this, node, graph().node(users[0])))
+        planes_[index(y)] = node.inputs[0];
+    }
+  }
   int32_t position(graph::NodeId id) const { return static_cast<int32_t>(graph().position_of(id)); }
 
   Status allocate() {
@@ -545,7 +570,7 @@ class Planner final : public NetBinder {
     if (memory.arena_bytes > 0) {
       NEREID_TRY(plan_->arena,
                  Buffer::allocate(static_cast<size_t>(memory.arena_bytes),
-                                  memory.arena_bytes >= (4 << 20) ? PageSize::kHuge : PageSize::kDefault));
+                                  memory.arena_bytes >= (2 << 20) ? PageSize::kHuge : PageSize::kDefault));
     }
     for (Local& v : values_)
       if (v.kind == Local::Kind::kArena)
@@ -691,8 +716,9 @@ class Planner final : public NetBinder {
   std::vector<PlanBuffer> buffers_;
   std::vector<int32_t> output_buffers_;  // of plan_->outputs
   std::vector<Pending> pending_;
-  std::vector<ImageBlocks> blocks_;  // of pending_
-  std::vector<bool> is_local_;       // by value: made and read in one stretch of blocks alone
+  std::vector<ImageBlocks> blocks_;     // of pending_
+  std::vector<graph::ValueId> planes_;  // by value: planes_of
+  std::vector<bool> is_local_;          // by value: made and read in one stretch of blocks alone
   struct Cut {
     ops::TensorType type;
     int64_t offset;  // bytes

@@ -77,13 +77,19 @@ template <typename In, int K, int H, int S, int T, int R>
   constexpr int kRows = (R - 1) * H + K, kColumns = (T - 1) * S + K;
   const ConvShape& s = w.s;
   const typename In::Type* in[kRows][kColumns];
-  for (int i = 0; i < kRows; ++i) {
-    const int64_t h = oh * H - s.pad_top + i;
-    for (int j = 0; j < kColumns; ++j) {
-      const int64_t v = ow * S - s.pad_left + j;
-      const bool inside = h >= 0 && h < s.in_h && v >= 0 && v < s.in_w;
-      in[i][j] = inside ? w.x + (h * s.in_w + v) * w.x_stride : w.zeros;
-    }
+  const int64_t top = oh * H - s.pad_top, left = ow * S - s.pad_left;
+  if (top >= 0 && left >= 0 && top + kRows <= s.in_h && left + kColumns <= s.in_w) {
+    // With few channels looking at every pixel's place takes as long as its products.
+    const typename In::Type* row = w.x + (top * s.in_w + left) * w.x_stride;
+    for (int i = 0; i < kRows; ++i, row += s.in_w * w.x_stride)
+      for (int j = 0; j < kColumns; ++j) in[i][j] = row + j * w.x_stride;
+  } else {
+    for (int i = 0; i < kRows; ++i)
+      for (int j = 0; j < kColumns; ++j) {
+        const int64_t h = top + i, v = left + j;
+        const bool inside = h >= 0 && h < s.in_h && v >= 0 && v < s.in_w;
+        in[i][j] = inside ? w.x + (h * s.in_w + v) * w.x_stride : w.zeros;
+      }
   }
   const Output output(w.e);
   const float* bias = w.e.bias;

@@ -42,21 +42,30 @@ inline void copy_colours(const std::byte* src, int64_t pixels, uint8_t flip, std
 
 // Pixels of three numbers as four of bf16, of which the last is zero.
 inline void widen_colours(LowType from, const std::byte* src, int64_t pixels, std::byte* dst) {
-  using Four [[gnu::vector_size(16)]] = int32_t;
-  using Halves [[gnu::vector_size(8)]] = uint16_t;
   for (int64_t i = 0; i < pixels; ++i, src += 3 * low_bytes(from), dst += 8) {
     if (from == LowType::kBF16) {
       std::memset(dst + 6, 0, 2);
       std::memcpy(dst, src, 6);
       continue;
     }
-    Four v = {};
-    std::memcpy(&v, src, 12);
-    // Round to even; NaN stays one.
-    const Four nan = (v & 0x7fffffff) > 0x7f800000;
-    const Four rounded = v + 0x7fff + ((v >> 16) & 1);
-    const Halves halves = __builtin_convertvector(((rounded & ~nan) | ((v | 0x400000) & nan)) >> 16, Halves);
+    uint64_t halves = 0;
+    for (int c = 0; c < 3; ++c) {
+      uint32_t v;
+      std::memcpy(&v, src + 4 * c, 4);
+      // Round to even; NaN stays one.
+      const bool nan = (v & 0x7fffffff) > 0x7f800000;
+      v = nan ? v | 0x400000 : v + 0x7fff + ((v >> 16) & 1);
+      halves |= uint64_t{v >> 16} << (16 * c);
+    }
     std::memcpy(dst, &halves, 8);
+  }
+}
+
+// The same from three planes of numbers, `plane` apart.
+inline void widen_planes(const float* src, int64_t plane, int64_t pixels, std::byte* dst) {
+  for (int64_t i = 0; i < pixels; ++i, ++src, dst += 8) {
+    const float colours[3] = {src[0], src[plane], src[2 * plane]};
+    widen_colours(LowType::kF32, reinterpret_cast<const std::byte*>(colours), 1, dst);
   }
 }
 

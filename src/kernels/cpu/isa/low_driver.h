@@ -28,6 +28,7 @@ struct LowRegion {
   int64_t row = 0, column = 0, columns = 0;  // of y: where the region begins, and how wide it is
   std::byte* y = nullptr;                    // row 0, column 0 of all
   int64_t y_stride = 0;                      // elements
+  int64_t y_rows = 0;                        // of the whole layer
 };
 
 // The first tiles fetch the panels that come next, one each: at batch 1 weights come from L3 or memory, and a tile
@@ -185,6 +186,7 @@ void drive_low_gemm(const Kernel& kernel, const LowGemmParams& p, Worker& worker
     g.columns = least(part.panel_end * kPanelColumns, p.n) - g.column;
     g.y = static_cast<std::byte*>(p.c);
     g.y_stride = p.c_stride;
+    g.y_rows = p.m;
     run_low_region<Kernel, kInt8>(kernel, g, p.epilogue);
   }
 }
@@ -299,9 +301,16 @@ void run_low_banded(const Kernel& kernel, const LowPart& part, int64_t begin, in
       }
       std::memset(dst, fill, static_cast<size_t>(inside.begin * pixel));
       std::memset(dst + inside.end * pixel, fill, static_cast<size_t>((band.columns - inside.end) * pixel));
+      if (p.x_planes) {
+        const int64_t plane = s.in_h * s.in_w;
+        const auto* planes = reinterpret_cast<const float*>(part.x) + 3 * image * plane;
+        Kernel::widen_three(planes + h * s.in_w + inside.begin - s.pad_left, plane, inside.end - inside.begin,
+                            dst + inside.begin * pixel);
+        continue;
+      }
       const std::byte* src = part.x + ((image * s.in_h + h) * s.in_w + inside.begin - s.pad_left) * p.x_stride * from;
       if (part.padded == 4 && part.channels == 3 && p.x_stride == 3 && !kInt8) {
-        widen_colours(p.x_type, src, inside.end - inside.begin, dst + inside.begin * pixel);
+        Kernel::widen(p.x_type, src, inside.end - inside.begin, dst + inside.begin * pixel);
         continue;
       }
       if (part.padded == 4 && part.channels == 3 && p.x_stride == 3) {
@@ -373,6 +382,7 @@ void drive_low_conv(const Kernel& kernel, const LowConvParams& p, Worker& worker
     g.columns = least(whole.panel_end * kPanelColumns, outputs) - whole.panel * kPanelColumns;
     g.y = static_cast<std::byte*>(p.y);
     g.y_stride = p.y_stride;
+    g.y_rows = s.batch * s.out_h * s.out_w;
     switch (way) {
       case LowWay::kPlain: {
         const int64_t block = plain_rows(p, k);

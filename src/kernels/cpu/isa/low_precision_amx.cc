@@ -116,6 +116,7 @@ template <bool kInt8, bool kLower, bool kSecond, typename Beside>
   for (int64_t i = 0; i < t.segments; ++i) {
     const std::byte* a = t.a[i];
     for (int64_t k = 0; k < whole; ++k, a += bytes, b += 16 * bytes) {
+      // Without it layers at batch 1 that weigh more than they move took a tenth longer.
       if (t.ahead != 0)
         for (int64_t line = 0; line < 1024; line += 64) simd::fetch_into_l2(b + t.ahead + line);
       multiply_step<kInt8, kLower, kSecond>(a, a + rows.step, t.a_stride, b, t.panel_stride);
@@ -147,6 +148,17 @@ struct Place {
   const std::byte* r = nullptr;
 };
 
+// A panel's columns of a row are one cache line of many, which nothing fetches by itself. Two tiles further on is soon
+// enough.
+template <typename Type>
+[[gnu::always_inline]] inline void fetch_ahead(bool fetch, Type* y, int64_t stride) {
+  if (fetch) simd::fetch_for_writing(y + 64 * stride);
+}
+// Whether a layer's results are more than what stays in L2 anyway.
+inline bool are_far(const LowRegion& g, const LowEpilogue& e) {
+  return g.y_rows * g.y_stride * low_bytes(e.y_type) >= int64_t{512} << 10;
+}
+
 // Numbers that nothing happens to but a residual and bounds.
 inline bool makes_numbers(const LowEpilogue& e) {
   return is_plain(e) && !low_is_int8(e.y_type) &&
@@ -157,34 +169,51 @@ class NumberRows {
   using Type = std::conditional_t<kType == LowType::kBF16, uint16_t, float>;
 
  public:
-  NumberRows(const LowEpilogue& e, int64_t columns, int64_t y_stride)
-      : bounds_(bounds_of<kType>(e)),
+  NumberRows(const LowEpilogue& e, int64_t columns, int64_t y_stride, bool fetch)
+      : fetch_(fetch),
+        bounds_(bounds_of<kType>(e)),
         columns_(simd::first_columns(columns)),
         y_stride_(y_stride),
         r_stride_(e.residual_stride) {}
   [[gnu::always_inline]] void put(const std::byte* sums, const Place& at, int64_t first, int64_t rows) const {
-    constexpr int64_t kRow = kSecond ? 32 : 16;
-    const float* s = reinterpret_cast<const float*>(sums) + first * kRow;
-    Type* y = reinterpret_cast<Type*>(at.y) + first * y_stride_;
-    const uint16_t* r = reinterpret_cast<const uint16_t*>(at.r) + (kResidual ? first * r_stride_ : 0);
-    for (int64_t i = 0; i < rows; ++i, s += kRow, y += y_stride_) {
-      simd::F32 a = simd::load(s), b = kSecond ? simd::load(s + 16) : simd::zero();
-      if constexpr (kResidual) {
-        simd::F32 c, d;
-        simd::load_columns(r, c, d, columns_);
-        a = simd::add(a, c);
-        b = simd::add(b, d);
-        r += r_stride_;
-      }
-      // The second operand wins where one is NaN.
-      a = simd::min(bounds_.high, simd::max(bounds_.low, a));
-      b = simd::min(bounds_.high, simd::max(bounds_.low, b));
-      simd::store_columns(y, a, b, columns_);
-    }
+    const NumberRows own = *this;  // in registers, which what is written could not change
+    auto* y = reinterpret_cast<Type*>(at.y) + first * y_stride_;
+    const auto* r = reinterpret_cast<const uint16_t*>(at.r) + (kResidual ? first * r_stride_ : 0);
+    const auto* s = reinterpret_cast<const float*>(sums) + first * kRow;
+    int64_t i = 0;
+    for (; i + 4 <= rows; i += 4, s += 4 * kRow, y += 4 * own.y_stride_, r += kResidual ? 4 * own.r_stride_ : 0)
+      own.put_rows<4>(s, y, r);
+    for (; i < rows; ++i, s += kRow, y += own.y_stride_, r += kResidual ? own.r_stride_ : 0) own.put_rows<1>(s, y, r);
   }
-  void finish(const Place&, int64_t) const {}
+  void finish(const Place&, int64_t, int64_t) const {}
 
  private:
+  static constexpr int64_t kRow = kSecond ? 32 : 16;  // of sums
+
+  // All is read before anything is written: a row that begins in the cache line where the one before ends would wait
+  // for it.
+  template <int kRows>
+  [[gnu::always_inline]] void put_rows(const float* s, Type* y, const uint16_t* r) const {
+    simd::F32 a[kRows], b[kRows];
+    unrolled<kRows>([&]<int i>() __attribute__((always_inline)) {
+      fetch_ahead(fetch_, y + i * y_stride_, y_stride_);
+      a[i] = simd::load(s + i * kRow);
+      b[i] = kSecond ? simd::load(s + i * kRow + 16) : simd::zero();
+      if constexpr (kResidual) {
+        simd::F32 c, d;
+        simd::load_columns(r + i * r_stride_, c, d, columns_);
+        a[i] = simd::add(a[i], c);
+        b[i] = simd::add(b[i], d);
+      }
+      // The second operand wins where one is NaN.
+      a[i] = simd::min(bounds_.high, simd::max(bounds_.low, a[i]));
+      b[i] = simd::min(bounds_.high, simd::max(bounds_.low, b[i]));
+    });
+    unrolled<kRows>([&]<int i>() __attribute__((always_inline)) {
+      simd::store_columns(y + i * y_stride_, a[i], b[i], columns_);
+    });
+  }
+  bool fetch_;
   LowBounds bounds_;
   simd::Columns columns_;
   int64_t y_stride_, r_stride_;
@@ -194,16 +223,20 @@ class NumberRows {
 template <bool kResidual, bool kBounded>
 class CodesOfRows {
  public:
-  CodesOfRows(const LowCodes& codes, const LowEpilogue& e) : codes_(codes), rows_(codes), e_(e) {}
+  CodesOfRows(const LowCodes& codes, const LowEpilogue& e, bool fetch)
+      : fetch_(fetch), codes_(codes), rows_(codes), e_(e) {}
   [[gnu::always_inline]] void put(const std::byte* sums, const Place& at, int64_t first, int64_t rows) const {
-    rows_.put(sums + 128 * first, rows, at.y + first * codes_.y_stride,
-              kResidual ? at.r + first * codes_.residual_stride : nullptr);
+    const CodeRows<kResidual, kBounded, true> own = rows_;
+    std::byte* y = at.y + first * codes_.y_stride;
+    for (int64_t i = 0; fetch_ && i < rows; ++i) fetch_ahead(true, y + i * codes_.y_stride, codes_.y_stride);
+    own.put(sums + 128 * first, rows, y, kResidual ? at.r + first * codes_.residual_stride : nullptr);
   }
-  void finish(const Place& at, int64_t rows) const {
-    if (e_.map) e_.map_codes(e_.map, at.y, codes_.y_stride, rows, 32);
+  void finish(const Place& at, int64_t first, int64_t rows) const {
+    if (e_.map) e_.map_codes(e_.map, at.y + first * codes_.y_stride, codes_.y_stride, rows, 32);
   }
 
  private:
+  bool fetch_;
   const LowCodes& codes_;
   CodeRows<kResidual, kBounded, true> rows_;
   const LowEpilogue& e_;
@@ -216,6 +249,17 @@ struct AmxKernel {
   static constexpr bool kBegins = false, kOverlaps = true;
   Tiles* tiles;
 
+  static void widen(LowType from, const std::byte* src, int64_t pixels, std::byte* dst) {
+    if (from == LowType::kF32)
+      for (; pixels >= 8; pixels -= 8, src += 96, dst += 64)
+        simd::widen_colours(reinterpret_cast<const float*>(src), reinterpret_cast<uint16_t*>(dst));
+    widen_colours(from, src, pixels, dst);
+  }
+  static void widen_three(const float* src, int64_t plane, int64_t pixels, std::byte* dst) {
+    for (; pixels >= 16; pixels -= 16, src += 16, dst += 128)
+      simd::widen_planes(src, src + plane, src + 2 * plane, reinterpret_cast<uint16_t*>(dst));
+    widen_planes(src, plane, pixels, dst);
+  }
   static void put_codes(const LowCodes& c, const std::byte* sums, int64_t rows) {
     avx512::put_low_codes(c, sums, rows);
   }
@@ -252,7 +296,8 @@ struct AmxKernel {
       codes.y_stride = g.y_stride;
       codes.residual_stride = e.residual_stride;
       const auto run_as = [&]<bool kResidual, bool kBounded>() {
-        overlap<true>(g, e, group, groups, panel, codes.begin, CodesOfRows<kResidual, kBounded>(codes, e));
+        overlap<true>(g, e, group, groups, panel, codes.begin,
+                      CodesOfRows<kResidual, kBounded>(codes, e, are_far(g, e)));
       };
       if (e.residual)
         codes.bounded ? run_as.template operator()<true, true>() : run_as.template operator()<true, false>();
@@ -264,7 +309,7 @@ struct AmxKernel {
       if (e.bias) std::memcpy(begin, e.bias + column, static_cast<size_t>(columns) * 4);
       const auto run_as = [&]<LowType kType, bool kResidual, bool kSecond>() {
         overlap<kSecond>(g, e, group, groups, panel, reinterpret_cast<const int32_t*>(begin),
-                         NumberRows<kType, kResidual, kSecond>(e, columns, g.y_stride));
+                         NumberRows<kType, kResidual, kSecond>(e, columns, g.y_stride, are_far(g, e)));
       };
       const auto run_type = [&]<LowType kType>() {
         if (e.residual)
@@ -300,7 +345,7 @@ struct AmxKernel {
     const int64_t pieces = g.segments * (g.steps / tiles->product_steps(g.steps));
     const int64_t tiles_of_group = (g.rows + 31) / 32;
     Place last;
-    int64_t last_rows = 0, done = 0, slice = 0, tile = 0;
+    int64_t last_rows = 0, first = 0, done = 0, slice = 0, tile = 0;
     int now = 0;
     const auto beside = [&]() __attribute__((always_inline)) {
       if (done >= last_rows) return;
@@ -310,13 +355,13 @@ struct AmxKernel {
     };
     const auto finish = [&]() __attribute__((always_inline)) {
       if (done < last_rows) put.put(sums[now ^ 1], last, done, last_rows - done);
-      if (last_rows > 0) put.finish(last, last_rows);
+      if (last_rows > 0) put.finish(last, first, last_rows - first);
     };
     for (int64_t n = group; n < group + groups;) {
       const bool two = g.rows <= 16 && n + 1 < group + groups;
-      int64_t row = 0;
       for (int64_t i = 0; i < tiles_of_group; ++i) {
-        const int64_t height = (g.rows - row + (tiles_of_group - i) - 1) / (tiles_of_group - i);
+        // All of one height, for configuring costs four steps: the last one begins in the one before.
+        const int64_t height = least(32, g.rows), row = least(32 * i, g.rows - height);
         for (int64_t s = 0; s < g.segments; ++s) a[s] = g.a[s] + n * g.a_group_stride + row * g.a_stride;
         const int half = static_cast<int>(height);
         const TileRows rows = two ? TileRows{half, half, g.a_group_stride} : rows_of(height, g.a_stride);
@@ -329,10 +374,9 @@ struct AmxKernel {
         if (e.residual)
           last.r = static_cast<const std::byte*>(e.residual) + (to * e.residual_stride + column) * r_bytes;
         last_rows = rows.upper + rows.lower;
-        done = 0;
-        slice = pieces > 0 ? (last_rows + 2 * pieces - 1) / (2 * pieces) * 2 : last_rows;
+        done = first = 32 * i - row;
+        slice = pieces > 0 ? (last_rows + 4 * pieces - 1) / (4 * pieces) * 4 : last_rows;
         now ^= 1;
-        row += height;
       }
       n += two ? 2 : 1;
     }

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <utility>
 
+#include "kernels/cpu/isa/low_copy.h"
 #include "kernels/cpu/isa/low_parts.h"
 #include "kernels/cpu/low_precision.h"
 
@@ -102,6 +103,12 @@ struct VectorKernel {
   static constexpr int kFewRows = kRows2 >= 8 ? 4 : 1;
   static constexpr int rows_for(int panels) { return panels == 1 ? kRows1 : panels == 2 ? kRows2 : kFewRows; }
   static constexpr int kMostRows = kRows1 > kRows2 ? kRows1 : kRows2;
+  static void widen(LowType from, const std::byte* src, int64_t pixels, std::byte* dst) {
+    widen_colours(from, src, pixels, dst);
+  }
+  static void widen_three(const float* src, int64_t plane, int64_t pixels, std::byte* dst) {
+    widen_planes(src, plane, pixels, dst);
+  }
   static void put_codes(const LowCodes& c, const std::byte* sums, int64_t rows) { put_low_codes(c, sums, rows); }
   static void put_short(const LowCodes& c, const LowTile& t, int64_t rows) { put_short_codes(c, t, rows); }
   void run(const LowTile& t, int rows, int panels) const {

@@ -82,6 +82,28 @@ inline void store_columns(float* p, F32 a, F32 b, Columns n) {
   _mm512_mask_storeu_ps(p, static_cast<__mmask16>(n.v), a.v);
   _mm512_mask_storeu_ps(p + 16, static_cast<__mmask16>(n.v >> 16), b.v);
 }
+// Eight pixels of three numbers as four of bf16, the last of them zero.
+inline void widen_colours(const float* p, uint16_t* to) {
+  const __m512i places = _mm512_setr_epi32(0, 1, 2, 0, 3, 4, 5, 0, 6, 7, 8, 0, 9, 10, 11, 0);
+  constexpr __mmask16 kColours = 0x7777;
+  const __m512 low = _mm512_maskz_permutexvar_ps(kColours, places, _mm512_maskz_loadu_ps(0xfff, p));
+  const __m512 high = _mm512_maskz_permutexvar_ps(kColours, places, _mm512_maskz_loadu_ps(0xfff, p + 12));
+  _mm512_storeu_si512(to, (__m512i)_mm512_cvtne2ps_pbh(high, low));
+}
+// Sixteen such pixels from planes.
+inline void widen_planes(const float* p, const float* q, const float* r, uint16_t* to) {
+  const __m512i pq = (__m512i)_mm512_cvtne2ps_pbh(_mm512_loadu_ps(q), _mm512_loadu_ps(p));
+  const __m512i r0 = (__m512i)_mm512_cvtne2ps_pbh(_mm512_setzero_ps(), _mm512_loadu_ps(r));
+  // Words 0 to 15 are p's, 16 to 31 q's, 32 to 47 r's, the others zero.
+  alignas(64) static constexpr uint16_t kLow[32] = {0, 16, 32, 48, 1, 17, 33, 49, 2, 18, 34, 50, 3, 19, 35, 51,
+                                                    4, 20, 36, 52, 5, 21, 37, 53, 6, 22, 38, 54, 7, 23, 39, 55};
+  const __m512i low = _mm512_load_si512(kLow), high = _mm512_add_epi16(low, _mm512_set1_epi16(8));
+  _mm512_storeu_si512(to, _mm512_permutex2var_epi16(pq, low, r0));
+  _mm512_storeu_si512(to + 32, _mm512_permutex2var_epi16(pq, high, r0));
+}
+inline void fetch_for_writing(const void* p) {
+  asm volatile("prefetchw (%0)" ::"r"(p));
+}
 inline void fetch_into_l2(const std::byte* p) {
   _mm_prefetch(reinterpret_cast<const char*>(p), _MM_HINT_T1);
 }
