@@ -46,21 +46,29 @@ Weight as_rows(const Weight& w, Element element, char* place, const Queue& queue
           .data = place};
 }
 
+// Floats of x's type by wgmma.
+void linear_rows(const LinearParams& params, const Queue& queue) {
+  can_linear_mid(params) ? linear_mid(params, 0, queue) : linear_many(params, queue);
+}
+
 }  // namespace
+
+void linear_unpacked(const LinearParams& params, const Queue& queue) {
+  LinearParams rows = params;
+  char* place = static_cast<char*>(params.workspace);
+  rows.weight = as_rows(params.weight, params.element, place, queue);
+  if (params.weight_up.data != nullptr) {
+    rows.weight_up = as_rows(params.weight_up, params.element, place + unpacked_bytes(params.weight), queue);
+  }
+  linear_rows(rows, queue);
+}
 
 void linear(const LinearParams& params, const Queue& queue) {
   if (params.tokens > kNarrowTokens && can_linear_mid(params)) return linear_mid(params, 0, queue);
   if (params.tokens <= kFewTokens) return linear_few(params, queue);
   const bool is_plain = params.weight.codes == Codes::kF16 || params.weight.codes == Codes::kBF16;
-  if (can_linear_many() && (is_plain || params.workspace != nullptr)) {
-    LinearParams many = params;
-    char* place = static_cast<char*>(params.workspace);
-    many.weight = as_rows(params.weight, params.element, place, queue);
-    if (params.weight_up.data != nullptr) {
-      many.weight_up = as_rows(params.weight_up, params.element, place + unpacked_bytes(params.weight), queue);
-    }
-    return linear_many(many, queue);
-  }
+  if (can_linear_many() && is_plain) return linear_rows(params, queue);
+  if (can_linear_many() && params.workspace != nullptr) return linear_unpacked(params, queue);
   const int64_t y_bytes = element_bytes(params.y_element);
   for (int64_t first = 0; first < params.tokens; first += kFewTokens) {
     LinearParams part = params;

@@ -12,5 +12,7 @@ namespace nereid::kernels::cuda {
 bool can_map_tiles();
 // Of a matrix of two-byte elements: tiles of `box` rows of 64 columns; what lies outside is zeros.
 CUtensorMap tile_map(Element element, const void* data, int64_t rows, int64_t cols, int64_t stride, int box);
+// Of bytes: tiles of `box` rows of 64, in the swizzle of 64 bytes.
+CUtensorMap byte_tile_map(const void* data, int64_t rows, int64_t cols, int64_t stride, int box);
 
 }  // namespace nereid::kernels::cuda

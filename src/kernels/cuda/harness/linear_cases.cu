@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// linear n= k= m= w=f16|bf16|f8|i4|i8 [g=32] [offset] [gated] [x=f16] [y=] [shape=narrow|wide|mid1|mid2|mid4]
+// linear n= k= m= w=f16|bf16|f8|i4|i8 [g=32] [offset] [gated] [x=f16] [y=] [shape=narrow|wide|mid1|mid2|mid4|unpack]
 // [residual]: products. linear_equal: token 0 has the same bits whatever the number of tokens.
 #include <cmath>
 #include <cstring>
@@ -102,6 +102,7 @@ struct LinearData {
   LinearParams params;
   FewShape shape = FewShape::kAuto;
   int cluster = 0;  // shape=mid1, mid2, mid4
+  bool is_unpacked = false;
 };
 
 std::shared_ptr<LinearData> make_data(const CaseLine& line, int sets) {
@@ -129,13 +130,14 @@ std::shared_ptr<LinearData> make_data(const CaseLine& line, int sets) {
     d->bias = Array::random(Element::kF32, n, 79, 1.0f);
     p.bias = d->bias.as<float>();
   }
-  const int64_t workspace = linear_workspace_bytes(d->weights[0].weight, gated, m);
+  const std::string shape = line.word("shape", "");
+  d->is_unpacked = shape == "unpack";
+  const int64_t workspace = linear_workspace_bytes(d->weights[0].weight, gated, d->is_unpacked ? 1000 : m);
   if (workspace > 0) {
     d->workspace = Array(Element::kF8E4M3, workspace);
     p.workspace = d->workspace.data();
   }
   if (gated) p.activation = Activation::kSilu;
-  const std::string shape = line.word("shape", "");
   d->cluster = shape.starts_with("mid") ? std::stoi(shape.substr(3)) : 0;
   d->shape = shape == "narrow" ? FewShape::kNarrow
 
@@ -148,6 +150,7 @@ void run_linear(const LinearData& d, int set, const Queue& queue) {
   LinearParams p = d.params;
   p.weight = d.weights[static_cast<size_t>(set)].weight;
   if (!d.ups.empty()) p.weight_up = d.ups[static_cast<size_t>(set)].weight;
+  if (d.is_unpacked) return linear_unpacked(p, queue);
   if (d.cluster != 0) return linear_mid(p, d.cluster, queue);
   if (d.shape == FewShape::kAuto) return linear(p, queue);
   linear_few_as(p, d.shape, queue);
