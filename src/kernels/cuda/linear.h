@@ -5,13 +5,14 @@
 // linear takes any number of tokens and chooses:
 // linear_few (up to 16 tokens, and of coded and of small weights up to kFewTokens) reads each weight once, straight
 // into the registers of mma.m16n8k16 (weights are the 16 rows, tokens the 8 columns), in f32 sums. The columns are cut
-// into 8 slices summed by 8 warps and added in order. linear_mid (sm_90, floats, 17 to 128 tokens) streams weights into
-// shared memory, for wgmma; linear_many is wgmma for more.
+// into 8 slices summed by 8 warps and added in order. linear_mid (sm_90, 17 to 128 tokens of f16 and bf16, 256 of f8)
+// streams weights into shared memory, for wgmma; linear_many is wgmma for more.
 //   Bytes: the weight once + tokens * (cols + rows) elements; flops: 2 * tokens * rows * cols. Bound: memory; for
 //   prompts the matrix units.
-// A token's result has equal bits for any number of tokens up to 16, from 17 to 64, and from 65 to 128 on.
-// Reached on an H200 (share of a copy): f16 92 to 110 % at one token, 71 to 106 % at 32 (4096 x 4096: 71), 59 to 100 %
-// at 64, 46 to 81 % at 128; f8 66 to 89 %, i8 87 %, i4 55 % at one. 2048 tokens: 657 to 715 Tflop/s.
+// A token's result has equal bits for any number of tokens up to 16, and from 17 to 64.
+// Reached on an H200 (share of a copy): f16 92 to 111 % at one token, 71 to 108 % at 32 (4096 x 4096: 71), 59 to 100 %
+// at 64, 46 to 97 % at 128; f8 67 to 90 % at one, 35 to 74 % at 64, i8 89 %, i4 58 % at one. 2048 tokens: 583 to 741
+// Tflop/s.
 #pragma once
 
 #include "kernels/cuda/launch.h"
