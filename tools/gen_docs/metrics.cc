@@ -34,7 +34,8 @@ std::string metrics_page() {
       "left out are a matter of `--metrics-config`.\n\n" +
       header({"metric", "kind", "meaning"});
   using namespace server::metrics;
-  for (const auto& families : {inference_families(), latency_families(), cache_families(), machine_families()})
+  for (const auto& families :
+       {inference_families(), latency_families(), cache_families(), machine_families(), gpu_families()})
     for (const FamilyRow& r : families) page += row({code(r.name), std::string(r.kind), std::string(r.help)});
   return page;
 }

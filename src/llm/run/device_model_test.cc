@@ -7,6 +7,7 @@
 #include <algorithm>
 
 #include "device/cuda/fake_driver.h"
+#include "llm/run/generate.h"
 #include "llm/run/test_executor.h"
 #include "llm/run/tiny_model.h"
 #include "runtime/device/device_accelerator.h"
@@ -22,9 +23,9 @@ using testing::tiny_expected;
 using testing::TinyModel;
 
 struct DeviceModel {
-  explicit DeviceModel(const std::string& name, LoadOptions options = {}) {
+  explicit DeviceModel(const std::string& name, LoadOptions options = {}, const runtime::AcceleratorOptions& how = {}) {
     options.accelerator = runtime::make_accelerator(device::open_cuda_device(driver.table(), 0).value(),
-                                                    runtime::testing::test_kernels());
+                                                    runtime::testing::test_kernels(), how);
     tiny = std::make_unique<TinyModel>(name, options);
   }
   LanguageModel& model() { return *tiny->model; }
@@ -118,6 +119,65 @@ TEST(DeviceModel, a_lost_gpu_ends_requests_with_a_sentence) {
   listener.wait();
   EXPECT_EQ(listener.told().last.status.code(), StatusCode::kUnavailable);
   EXPECT_THAT(listener.told().last.status.message(), HasSubstr("start anew"));
+}
+
+// What the CPU's sampler draws from the same model's logits, token by token.
+std::vector<int32_t> drawn_on_the_host(LanguageModel& m, std::span<const int32_t> prompt,
+                                       const sample::SamplingParams& params) {
+  Generator generator(m);
+  const Result<Generated> answer = generator.generate(prompt, params);
+  EXPECT_TRUE(answer.is_ok()) << answer.status().message();
+  return answer.is_ok() ? answer->tokens : std::vector<int32_t>();
+}
+
+TEST(DeviceModel, answers_drawn_on_the_device_are_the_samplers) {
+  const std::vector<int32_t> prompt = {30, 31, 32};
+  std::vector<sample::SamplingParams> all(6);
+  all[1].temperature = 0.9F;
+  all[2].temperature = 1.2F, all[2].top_k = 30, all[2].top_p = 0.9F, all[2].logprobs = 3;
+  all[3].temperature = 0.8F, all[3].frequency_penalty = 1, all[3].repetition_penalty = 1.3F;
+  all[4].temperature = 1, all[4].grammar = {.kind = sample::GrammarKind::kRegex, .text = "[a-z ]+"};
+  all[5].temperature = 1, all[5].mirostat = 2;  // by the logits
+  std::vector<std::vector<int32_t>> wanted;
+  {
+    DeviceModel host("tiny-llama");  // one fake driver at a time
+    for (size_t i = 0; i < all.size(); ++i) {
+      all[i].seed = 40 + i;
+      all[i].max_tokens = 16;
+      wanted.push_back(drawn_on_the_host(host.model(), prompt, all[i]));
+    }
+  }
+  const ExecutorOptions options{.max_sequences = 4};
+  DeviceModel m("tiny-llama", load_options(options));
+  ASSERT_TRUE(m.model().can_draw());
+  const std::unique_ptr<Executor> executor = Executor::start(m.model(), options).value();
+  std::vector<std::unique_ptr<Listener>> listeners;
+  for (size_t i = 0; i < all.size(); ++i) {
+    listeners.push_back(std::make_unique<Listener>());
+    ASSERT_TRUE(executor->enqueue({.prompt = prompt, .params = all[i]}, listeners.back()->callback()).is_ok());
+  }
+  for (size_t i = 0; i < all.size(); ++i) {
+    listeners[i]->wait();
+    const testing::Told& told = listeners[i]->told();
+    EXPECT_TRUE(told.last.status.is_ok()) << told.last.status.message();
+    EXPECT_EQ(told.tokens, wanted[i]) << "request " << i;
+    for (const sample::SampleResult& s : told.samples) EXPECT_EQ(s.top.size(), i == 2 ? 3 : 0);
+  }
+}
+
+TEST(DeviceModel, weights_in_fp8_say_nearly_the_same) {
+  const auto logits_of = [](bool as_f8) {
+    DeviceModel m("tiny-llama", {}, {.floats_as_f8 = as_f8});
+    const std::vector<int32_t> tokens = {30, 31, 32, 33}, positions = {0, 1, 2, 3}, sequences(4, 0), rows = {3};
+    EXPECT_TRUE(m.model().step({tokens, positions, sequences, rows}).is_ok());
+    const auto logits = m.model().logits(0);
+    return std::vector<float>(logits.begin(), logits.end());
+  };
+  const std::vector<float> a = logits_of(false), b = logits_of(true);
+  EXPECT_NE(a, b);
+  double difference = 0, size = 0;
+  for (size_t i = 0; i < a.size(); ++i) difference += (a[i] - b[i]) * (a[i] - b[i]), size += a[i] * a[i];
+  EXPECT_LT(difference, 0.01 * size);  // 3 bits a weight: some percent each, which averages out
 }
 
 TEST(DeviceModel, adapters_are_refused) {

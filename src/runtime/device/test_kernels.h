@@ -286,17 +286,20 @@ inline void run_draw_rows(const gpu::DrawRowsParams& p) {
     std::vector<One> all, left;
     double total = 0;
     for (int64_t i = 0; i < p.vocab; ++i) {
-      all.push_back({static_cast<int32_t>(i), raw[i], 0});
-      total += std::exp(static_cast<double>(raw[i]));
+      all.push_back({static_cast<int32_t>(i), raw[i] == raw[i] ? raw[i] : -INFINITY, 0});
+      total += std::exp(static_cast<double>(all.back().logit));
     }
     const double log_total = std::log(total);
+    const auto logprob = [&](float logit) {
+      if (std::isinf(log_total)) return logit == log_total ? 0 : -INFINITY;
+      return static_cast<float>(logit - log_total);
+    };
     std::vector<One> best = all;
     std::sort(best.begin(), best.end(), is_better);
     for (int i = 0; i < gpu::kDrawTops && rule.logprobs > 0; ++i) {
       const bool is_one = i < rule.logprobs && i < p.vocab;
       p.top_tokens[d * gpu::kDrawTops + i] = is_one ? best[static_cast<size_t>(i)].token : -1;
-      p.top_logprobs[d * gpu::kDrawTops + i] =
-          is_one ? static_cast<float>(best[static_cast<size_t>(i)].logit - log_total) : -INFINITY;
+      p.top_logprobs[d * gpu::kDrawTops + i] = is_one ? logprob(best[static_cast<size_t>(i)].logit) : -INFINITY;
     }
     for (int32_t e = rule.first_edit; e < rule.first_edit + rule.edits; ++e) {
       float& x = all[static_cast<size_t>(p.edits[e].token)].logit;
@@ -312,17 +315,32 @@ inline void run_draw_rows(const gpu::DrawRowsParams& p) {
     if (left.empty()) continue;
     const One top = *std::min_element(left.begin(), left.end(), is_better);
     int32_t token = top.token;
-    if (rule.kind != gpu::DrawKind::kGreedy) {
-      if (rule.kind == gpu::DrawKind::kFiltered && (rule.top_k > 0 || rule.top_p < 1)) {
-        std::sort(left.begin(), left.end(), is_better);
-        if (rule.top_k > 0 && left.size() > static_cast<size_t>(rule.top_k))
-          left.resize(static_cast<size_t>(rule.top_k));
+    if (rule.kind != gpu::DrawKind::kGreedy && top.logit < INFINITY) {
+      const bool has_top_k = rule.top_k > 0 && rule.top_k < p.vocab;
+      if (rule.kind == gpu::DrawKind::kFiltered && (has_top_k || rule.top_p < 1)) {
+        // Unless they are the k best, those that min-p drops are gone before top-p has its order.
         double sum = 0, so_far = 0;
-        for (const One& one : left) sum += std::exp(static_cast<double>(one.logit - top.logit));
+        if (!has_top_k) {
+          for (const One& one : left) sum += std::exp(static_cast<double>(one.logit - top.logit));
+          std::erase_if(left, [&](const One& one) { return one.logit < top.logit + rule.log_min_p; });
+        }
+        std::sort(left.begin(), left.end(), is_better);
+        if (has_top_k && left.size() > static_cast<size_t>(rule.top_k)) left.resize(static_cast<size_t>(rule.top_k));
+        if (has_top_k)
+          for (const One& one : left) sum += std::exp(static_cast<double>(one.logit - top.logit));
         size_t kept = 0;
         while (kept < left.size() && (kept == 0 || so_far < sum * rule.top_p))
           so_far += std::exp(static_cast<double>(left[kept++].logit - top.logit));
+        const bool is_reached = so_far >= sum * rule.top_p;
         if (rule.top_p < 1) left.resize(kept);
+        // llm/sample's order of these: whole bins of 1/16 by token, then those of the last bin best first.
+        const auto bin = [&](const One& one) { return static_cast<int>((top.logit - one.logit) * 16.0F); };
+        const int border = is_reached ? bin(left.back()) : 1023;
+        if (!has_top_k)
+          std::stable_sort(left.begin(), left.end(), [&](const One& a, const One& b) {
+            const bool a_in = bin(a) < border, b_in = bin(b) < border;
+            return a_in != b_in ? a_in : a_in && a.token < b.token;
+          });
       }
       std::erase_if(left, [&](const One& one) { return one.logit < top.logit + rule.log_min_p; });
       double sum = 0;
@@ -333,7 +351,7 @@ inline void run_draw_rows(const gpu::DrawRowsParams& p) {
       token = left[at].token;
     }
     p.tokens[d] = token;
-    if (rule.logprobs >= 0) p.logprobs[d] = static_cast<float>(raw[token] - log_total);
+    if (rule.logprobs >= 0) p.logprobs[d] = logprob(raw[token]);
   }
 }
 

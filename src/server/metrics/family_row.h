@@ -15,5 +15,6 @@ std::vector<FamilyRow> inference_families();
 std::vector<FamilyRow> cache_families();
 std::vector<FamilyRow> latency_families();
 std::vector<FamilyRow> machine_families();
+std::vector<FamilyRow> gpu_families();
 
 }  // namespace nereid::server::metrics

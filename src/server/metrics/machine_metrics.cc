@@ -71,7 +71,7 @@ void MachineMeter::sample() {
 }
 
 std::string MachineMeter::text(bool has_cpu) const {
-  std::string out;
+  std::string out = gpus_.text();
   // Nothing here copies to a device through a pool of pinned memory.
   append(&out, kPinnedTotal, 0);
   append(&out, kPinnedUsed, 0);

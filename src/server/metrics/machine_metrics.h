@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// The nv_cpu_* and nv_pinned_memory_pool_* families: what the machine does, as dashboards made for Triton read it.
+// The nv_cpu_*, nv_gpu_* and nv_pinned_memory_pool_* families: what the machine does, as dashboards made for Triton read it.
 #pragma once
 
 #include <cstdint>
 #include <string>
+
+#include "server/metrics/gpu_metrics.h"
 
 namespace nereid::server::metrics {
 
@@ -19,6 +21,7 @@ class MachineMeter {
  private:
   uint64_t busy_ = 0, all_ = 0;  // ticks since the machine began
   double utilization_ = 0;
+  GpuMeter gpus_ = GpuMeter::of_this_machine();
 };
 
 }  // namespace nereid::server::metrics
