@@ -4,6 +4,7 @@ option(NEREID_TESTS "Build the unit tests" ON)
 option(NEREID_FUZZERS "Build the libFuzzer targets (clang only)" OFF)
 option(NEREID_BENCHES "Build the micro-benchmarks" OFF)
 option(NEREID_CUDA "Build the CUDA device plugin" OFF)
+option(NEREID_CUDA_CHECK "Where nvcc is found, see that the plugin's sources compile" OFF)
 set(NEREID_SANITIZE "" CACHE STRING "Sanitizers, comma separated: address,undefined or thread")
 
 set(CMAKE_CXX_STANDARD 20)

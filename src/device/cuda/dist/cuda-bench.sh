@@ -25,6 +25,8 @@ for config; do
   echo "$config: decoding at context 512, then prompts"
   "$nereid" bench "$model" --device cuda -p 0 -n 64 -b 1,32,128 -d 512 -r 5 --no-roof -q || exit 1
   "$nereid" bench "$model" --device cuda -p 2048 -n 0 -b 1,8 -r 3 --no-roof -q || exit 1
+  echo "$config: the layers' weights, keys and values in fp8"
+  "$nereid" bench "$model" --device cuda --gpu-weights fp8 --kv-cache-dtype fp8 -p 0 -n 64 -b 1,32,128 -d 512 -r 5 --no-roof -q || exit 1
   rm -rf "$model" "$NEREID_CACHE_DIR"
 done
-echo "not covered here: int4 and fp8 weights, requests of a server, several GPUs"
+echo "not covered here: int4 weights, requests of a server, other programs, several GPUs"
