@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The nv_cpu_*, nv_gpu_* and nv_pinned_memory_pool_* families: what the machine does, as dashboards made for Triton read it.
+// The nv_cpu_*, nv_gpu_* and nv_pinned_memory_pool_* families: what the machine does, as dashboards made for Triton
+// read it.
 #pragma once
 
 #include <cstdint>
