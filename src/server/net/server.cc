@@ -1,23 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "server/net/server.h"
 
-#include <errno.h>
-#include <fcntl.h>
-#include <netinet/in.h>
-#include <netinet/tcp.h>
-#include <sys/socket.h>
 #include <unistd.h>
 
-#include <condition_variable>
-#include <cstring>
+#include <chrono>
 #include <ctime>
-#include <mutex>
 #include <thread>
-#include <unordered_map>
 
 #include "base/clock.h"
 #include "base/log.h"
 #include "server/net/connection.h"
+#include "server/net/connection_loop.h"
+#include "server/net/doors.h"
 #include "server/net/listen.h"
 #include "server/net/response_text.h"
 #include "server/net/worker_pool.h"
@@ -26,7 +20,7 @@ namespace nereid::server::net {
 namespace {
 
 constexpr int64_t kMs = 1'000'000;
-constexpr int64_t kSweepMs = 100;      // deadlines are met at most so late
+constexpr int64_t kLateMs = 100;       // of deadlines, at most
 constexpr int64_t kFlushMs = 1'000;    // for the last bytes at the end
 constexpr int64_t kSpareFiles = 128;   // descriptors that are no connections
 constexpr int64_t kMaxRefusals = 128;  // connections that are told that there are too many, at one time
@@ -38,29 +32,22 @@ class HttpServer;
 class Reactor final : public ConnectionHost {
  public:
   explicit Reactor(HttpServer& server);
-  void start();
-  // The thread has ended when it returns.
-  void stop();
+  ConnectionLoop<Connection>& own() { return own_; }
   void add(int fd);
-  void each(const std::function<void(Connection&)>& visit);
 
   void forget(Connection& connection) override;
-  void expect_by(int64_t at_ns) override;
+  void expect_by(int64_t at_ns) override { own_.expect_by(at_ns); }
   std::span<char> scratch() override { return scratch_; }
   std::string_view date() override;
   void run_on_worker(std::function<void()> task) override;
-  const std::shared_ptr<Loop>& loop() override { return loop_; }
+  const std::shared_ptr<Loop>& loop() override { return own_.loop(); }
 
  private:
-  void sweep();
   HttpServer& server_;
-  std::shared_ptr<Loop> loop_ = Loop::make();
-  std::unordered_map<Connection*, std::shared_ptr<Connection>> connections_;
+  ConnectionLoop<Connection> own_{kLateMs * kMs};
   std::vector<char> scratch_ = std::vector<char>(kScratchBytes);
-  int64_t timer_at_ns_ = Connection::kNever;
   std::string date_;
   int64_t date_s_ = 0;
-  std::thread thread_;
 };
 
 class HttpServer final : public Server {
@@ -78,11 +65,7 @@ class HttpServer final : public Server {
 
  private:
   friend class Reactor;
-  struct Door {
-    std::unique_ptr<Watch> watch;
-    std::string unix_path;
-  };
-  void accept_some(Door& door);
+  void place(int fd);
   void close_doors();
   bool wait_until(int64_t deadline_ns, const std::function<bool()>& done);
   void on_every_loop(const std::function<void(Connection&)>& visit);
@@ -97,7 +80,7 @@ class HttpServer final : public Server {
   const std::shared_ptr<BytePool> pool_ = std::make_shared<BytePool>();
   std::unique_ptr<WorkerPool> workers_;
   std::vector<std::unique_ptr<Reactor>> reactors_;
-  std::vector<std::unique_ptr<Door>> doors_;
+  Doors doors_;
   size_t next_reactor_ = 0;
 };
 
@@ -111,21 +94,6 @@ Reactor::Reactor(HttpServer& server) : server_(server) {
   pool = server.pool_;
 }
 
-void Reactor::start() {
-  thread_ = std::thread([this] {
-    block_signals();
-    loop_->run();
-  });
-}
-
-void Reactor::stop() {
-  loop_->post([this] {
-    each([](Connection& one) { one.close(); });
-    loop_->stop();
-  });
-  if (thread_.joinable()) thread_.join();
-}
-
 void Reactor::add(int fd) {
   const bool is_refused = server_.connections_.load() >= server_.most_connections_;
   if (is_refused) ++server_.refused_;
@@ -135,45 +103,15 @@ void Reactor::add(int fd) {
   }
   ++server_.connections_;
   ++server_.total_;
-  const int on = 1;
-  ::setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
-  ::setsockopt(fd, SOL_SOCKET, SO_KEEPALIVE, &on, sizeof(on));
+  set_connection_options(fd);
   auto connection = std::make_shared<Connection>(*this, peer_name(fd), is_refused);
-  connections_.emplace(connection.get(), connection);
+  own_.add(connection);
   auto transport = server_.options_.tls != nullptr ? server_.options_.tls->accept(fd) : plain_transport(fd);
   if (!connection->begin(fd, std::move(transport))) forget(*connection);
 }
 
-void Reactor::each(const std::function<void(Connection&)>& visit) {
-  std::vector<std::shared_ptr<Connection>> all;
-  for (const auto& one : connections_) all.push_back(one.second);
-  for (const std::shared_ptr<Connection>& one : all) visit(*one);
-}
-
 void Reactor::forget(Connection& connection) {
-  if (connections_.erase(&connection) > 0) --server_.connections_;
-}
-
-void Reactor::expect_by(int64_t at_ns) {
-  if (at_ns >= timer_at_ns_) return;
-  timer_at_ns_ = std::max(at_ns, now_ns() + kSweepMs * kMs);
-  loop_->set_timer(timer_at_ns_, [this] { sweep(); });
-}
-
-void Reactor::sweep() {
-  const int64_t now = now_ns();
-  std::vector<std::shared_ptr<Connection>> due;
-  int64_t next = Connection::kNever;
-  for (const auto& [raw, one] : connections_) {
-    if (one->deadline_ns() <= now) {
-      due.push_back(one);
-    } else {
-      next = std::min(next, one->deadline_ns());
-    }
-  }
-  timer_at_ns_ = Connection::kNever;
-  if (next != Connection::kNever) expect_by(next);
-  for (const std::shared_ptr<Connection>& one : due) one->on_deadline(now);
+  if (own_.remove(connection)) --server_.connections_;
 }
 
 std::string_view Reactor::date() {
@@ -210,40 +148,18 @@ Status HttpServer::open() {
     }
     reactors_.push_back(std::move(reactor));
   }
-  for (Listener& listener : listeners) {
-    auto door = std::make_unique<Door>();
-    Door* const raw = door.get();
-    const int fd = ::fcntl(listener.fd.get(), F_DUPFD_CLOEXEC, 0);
-    door->watch = fd < 0 ? nullptr : reactors_[0]->loop()->watch(fd, [this, raw] { accept_some(*raw); });
-    if (door->watch == nullptr) return unavailable("the system has no room for one more descriptor");
-    door->unix_path = listener.unix_path;
-    door->watch->want_read();
-    doors_.push_back(std::move(door));
-  }
-  for (const auto& reactor : reactors_) reactor->start();
+  NEREID_RETURN_IF_ERROR(doors_.open(listeners, *reactors_[0]->loop(), [this](int fd) { place(fd); }));
+  for (const auto& reactor : reactors_) reactor->own().start();
   return Status::ok();
 }
 
-void HttpServer::accept_some(Door& door) {
-  constexpr int kAtOnce = 64;
-  for (int i = 0; i < kAtOnce; ++i) {
-    const int fd = ::accept4(door.watch->fd(), nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC);
-    if (fd < 0) {
-      if (errno == EINTR || errno == ECONNABORTED) continue;
-      if (errno == EAGAIN || errno == EWOULDBLOCK) break;
-      // No descriptors or no memory: the waiting connections wait on, and this thread does not spin meanwhile.
-      warn_once("accept", "connections cannot be accepted at the moment: {}", std::strerror(errno));
-      std::this_thread::sleep_for(std::chrono::milliseconds(20));
-      break;
-    }
-    Reactor& reactor = *reactors_[next_reactor_++ % reactors_.size()];
-    if (&reactor == reactors_[0].get()) {
-      reactor.add(fd);
-    } else {
-      reactor.loop()->post([&reactor, fd] { reactor.add(fd); });
-    }
+void HttpServer::place(int fd) {
+  Reactor& reactor = *reactors_[next_reactor_++ % reactors_.size()];
+  if (&reactor == reactors_[0].get()) {
+    reactor.add(fd);
+  } else {
+    reactor.loop()->post([&reactor, fd] { reactor.add(fd); });
   }
-  door.watch->want_read();
 }
 
 ServerStats HttpServer::stats() const {
@@ -255,16 +171,11 @@ ServerStats HttpServer::stats() const {
 
 void HttpServer::close_doors() {
   is_closed_.store(true);
-  reactors_[0]->loop()->post([this] {
-    for (const auto& door : doors_) {
-      door->watch->close();
-      if (!door->unix_path.empty()) ::unlink(door->unix_path.c_str());
-    }
-  });
+  reactors_[0]->loop()->post([this] { doors_.close(); });
 }
 
 void HttpServer::on_every_loop(const std::function<void(Connection&)>& visit) {
-  for (const auto& reactor : reactors_) reactor->loop()->post([r = reactor.get(), visit] { r->each(visit); });
+  for (const auto& reactor : reactors_) reactor->loop()->post([r = reactor.get(), visit] { r->own().each(visit); });
 }
 
 bool HttpServer::wait_until(int64_t deadline_ns, const std::function<bool()>& done) {
@@ -291,7 +202,7 @@ HttpServer::~HttpServer() {
   if (reactors_.empty()) return;
   is_draining_.store(true);
   if (!is_closed_.load()) close_doors();
-  for (const auto& reactor : reactors_) reactor->stop();
+  for (const auto& reactor : reactors_) reactor->own().stop();
   // Handlers at work have learnt that nobody waits; the loops stay until they have let go of their responders.
   workers_.reset();
 }

@@ -1,19 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "server/net/http2/server.h"
 
-#include <errno.h>
-#include <fcntl.h>
-#include <sys/socket.h>
-#include <unistd.h>
-
 #include <atomic>
-#include <cstring>
+#include <chrono>
+#include <functional>
 #include <thread>
 #include <utility>
 #include <vector>
 
 #include "base/clock.h"
-#include "base/log.h"
+#include "server/net/doors.h"
 #include "server/net/http2/reactor.h"
 #include "server/net/listen.h"
 
@@ -30,7 +26,7 @@ class RunningServer final : public Server {
   explicit RunningServer(ServerOptions options) : options_(std::move(options)) {}
   ~RunningServer() override {
     close_doors();
-    for (const auto& reactor : reactors_) reactor->stop();
+    for (const auto& reactor : reactors_) reactor->own().stop();
   }
 
   Status open() {
@@ -43,17 +39,9 @@ class RunningServer final : public Server {
       if (reactors.back()->loop() == nullptr)
         return unavailable("the system has no room for the descriptors of an event loop");
     }
-    for (Listener& listener : listeners) {
-      const int fd = ::fcntl(listener.fd.get(), F_DUPFD_CLOEXEC, 0);
-      const size_t index = doors_.size();
-      auto door = fd < 0 ? nullptr : reactors[0]->loop()->watch(fd, [this, index] { accept_some(*doors_[index]); });
-      if (door == nullptr) return unavailable("the system has no room for one more descriptor");
-      door->want_read();
-      doors_.push_back(std::move(door));
-      if (!listener.unix_path.empty()) unix_paths_.push_back(listener.unix_path);
-    }
+    NEREID_RETURN_IF_ERROR(doors_.open(listeners, *reactors[0]->loop(), [this](int fd) { place(fd); }));
     reactors_ = std::move(reactors);
-    for (const auto& reactor : reactors_) reactor->start();
+    for (const auto& reactor : reactors_) reactor->own().start();
     return Status::ok();
   }
 
@@ -68,7 +56,7 @@ class RunningServer final : public Server {
 
  private:
   void on_every_loop(const std::function<void(Connection&)>& visit) {
-    for (const auto& reactor : reactors_) reactor->loop()->post([r = reactor.get(), visit] { r->each(visit); });
+    for (const auto& reactor : reactors_) reactor->loop()->post([r = reactor.get(), visit] { r->own().each(visit); });
   }
 
   bool wait_until(int64_t deadline_ns, const std::function<bool()>& done) {
@@ -82,40 +70,23 @@ class RunningServer final : public Server {
 
   void close_doors() {
     if (reactors_.empty() || std::exchange(is_closed_, true)) return;
-    reactors_[0]->loop()->post([this] {
-      for (const auto& door : doors_) door->close();
-      for (const std::string& path : unix_paths_) ::unlink(path.c_str());
-    });
+    reactors_[0]->loop()->post([this] { doors_.close(); });
   }
 
-  void accept_some(Watch& door) {
-    constexpr int kAtOnce = 64;
-    for (int i = 0; i < kAtOnce; ++i) {
-      const int fd = ::accept4(door.fd(), nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC);
-      if (fd < 0) {
-        if (errno == EINTR || errno == ECONNABORTED) continue;
-        if (errno == EAGAIN || errno == EWOULDBLOCK) break;
-        // No descriptors or no memory: the waiting connections wait on, and this thread does not spin meanwhile.
-        warn_once("http2 accept", "connections cannot be accepted at the moment: {}", std::strerror(errno));
-        std::this_thread::sleep_for(std::chrono::milliseconds(20));
-        break;
-      }
-      Reactor& reactor = *reactors_[next_reactor_++ % reactors_.size()];
-      if (&reactor == reactors_[0].get()) {
-        reactor.add(fd);
-      } else {
-        reactor.loop()->post([&reactor, fd] { reactor.add(fd); });
-      }
+  void place(int fd) {
+    Reactor& reactor = *reactors_[next_reactor_++ % reactors_.size()];
+    if (&reactor == reactors_[0].get()) {
+      reactor.add(fd);
+    } else {
+      reactor.loop()->post([&reactor, fd] { reactor.add(fd); });
     }
-    door.want_read();
   }
 
   const ServerOptions options_;
   int port_ = 0;
   std::atomic<int64_t> connections_{0};
   std::vector<std::unique_ptr<Reactor>> reactors_;
-  std::vector<std::unique_ptr<Watch>> doors_;
-  std::vector<std::string> unix_paths_;
+  Doors doors_;
   size_t next_reactor_ = 0;
   bool is_closed_ = false;
 };
