@@ -17,7 +17,8 @@ struct RepositoryArguments {
   std::vector<std::string> folders;
   std::string control_mode = "none";
   std::vector<std::string> load;
-  std::string strict_readiness = "true", exit_on_error = "true", strict_config = "false", allow_metrics = "true", allow_http = "true";
+  std::string strict_readiness = "true", exit_on_error = "true", strict_config = "false", allow_metrics = "true",
+              allow_http = "true";
   bool no_completion = false;
   int64_t poll_s = 15;
   std::string name = "triton";

@@ -15,8 +15,8 @@ struct LintFinding {
   std::string fix;      // what to do
 };
 
-// A folder with at least one folder in it that has a config.pbtxt or numbered versions, or with nothing in it; also what
-// names a store.
+// A folder with at least one folder in it that has a config.pbtxt or numbered versions, or with nothing in it; also
+// what names a store.
 bool looks_like_repository(const std::string& folder);
 // In the order of the models. kNotFound: a folder that cannot be read; kUnsupported: it lies in a store.
 Result<std::vector<LintFinding>> lint_repository(const std::string& folder, ModelLoader& loader);

@@ -6,9 +6,9 @@
 
 namespace nereid::kernels::NEREID_ISA {
 
-// Bytes the loops fetch ahead: far enough to hide memory, near enough to stay in L1 (measured 2-8 KiB flat). Left to the
-// hardware, 8 tokens of 4-bit codes from memory make 85 G products a second instead of 150, 16 make 140 instead of 195.
-// Tokens that find the tile in L2 fetch as well, for 1 %: a branch cost GCC 12's loop 20 %.
+// Bytes the loops fetch ahead: far enough to hide memory, near enough to stay in L1 (measured 2-8 KiB flat). Left to
+// the hardware, 8 tokens of 4-bit codes from memory make 85 G products a second instead of 150, 16 make 140 instead of
+// 195. Tokens that find the tile in L2 fetch as well, for 1 %: a branch cost GCC 12's loop 20 %.
 inline constexpr int64_t kPrefetchAhead = 4096;
 
 template <Codes C>

@@ -23,7 +23,8 @@ std::unique_ptr<Backend> make_countdown_backend();
 // A text: the parameters of the request, as JSON sorted by their names.
 std::unique_ptr<Backend> make_parameters_backend();
 
-// Decoupled: each number of IN as OUT, with its index as IDX, after its DELAY in ms; over after WAIT ms at the earliest.
+// Decoupled: each number of IN as OUT, with its index as IDX, after its DELAY in ms; over after WAIT ms at the
+// earliest.
 std::unique_ptr<Backend> make_repeat_backend();
 
 }  // namespace nereid::server
