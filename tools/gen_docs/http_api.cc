@@ -2,6 +2,8 @@
 // docs/reference/http-api.md: what a server answers, and its limits.
 #include <fmt/format.h>
 
+#include <memory>
+
 #include "gen_docs/page.h"
 #include "server/net/settings.h"
 #include "server/protocol/kserve/endpoints/endpoint_table.h"
@@ -21,7 +23,7 @@ std::string http_api_page() {
       "extensions, as "
       "Triton has them.\n\n" +
       header({"method", "path", "key", "what"});
-  for (const server::net::Endpoint& e : server::kserve::make_endpoints(nullptr))
+  for (const server::net::Endpoint& e : server::kserve::make_endpoints(std::make_shared<server::kserve::Service>()))
     page += row({e.method, code(e.pattern), e.access == server::net::Access::kKey ? "yes" : "", e.summary});
   page +=
       "\nThe port for metrics (`--metrics-port`) answers `/metrics`, a page of the models at `/` and what it shows at "
