@@ -4,15 +4,13 @@ rules of deploy/ name, and a real Prometheus."""
 import json
 import re
 import shutil
-import socket
 import subprocess
 import tempfile
 import time
 import unittest
-import urllib.parse
-import urllib.request
 from pathlib import Path
 
+import prometheus
 import twins
 from served import ROOT, Served
 
@@ -153,30 +151,14 @@ class MetricsTest(unittest.TestCase):
         self.assertEqual({n for n in there if n.startswith("nv_inference")} - {"nv_model_load_duration_secs"},
                          {n for n in recorded if n.startswith("nv_inference")})
 
-    @unittest.skipUnless(shutil.which("prometheus"), "there is no Prometheus here (Debian: apt-get install prometheus)")
+    @unittest.skipUnless(prometheus.IS_HERE, "there is no Prometheus here (Debian: apt-get install prometheus)")
     def test_a_real_prometheus_scrapes_it(self):
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        shutil.copy(DEPLOY / "prometheus/rules.yml", folder.name)
-        config = (DEPLOY / "prometheus/prometheus.yml").read_text()
-        config = config.replace("15s", "1s").replace("localhost:8002", f"127.0.0.1:{self.served.metrics_port}")
-        config = config.replace("localhost:8000", f"127.0.0.1:{self.served.port}")
-        (Path(folder.name) / "prometheus.yml").write_text(config)
+        real = prometheus.Prometheus(self.served.port, self.served.metrics_port)
+        self.addCleanup(real.stop)
+        query = real.query
         if promtool := shutil.which("promtool"):
-            subprocess.run([promtool, "check", "config", "prometheus.yml"], cwd=folder.name, check=True, capture_output=True)
+            subprocess.run([promtool, "check", "config", "prometheus.yml"], cwd=real.folder.name, check=True, capture_output=True)
             subprocess.run([promtool, "check", "metrics"], input=self.text, text=True, capture_output=True, timeout=60)
-        with socket.create_server(("127.0.0.1", 0)) as free:
-            port = free.getsockname()[1]
-        process = subprocess.Popen(["prometheus", "--config.file=prometheus.yml", f"--web.listen-address=127.0.0.1:{port}",
-                                    "--storage.tsdb.path=data"], cwd=folder.name, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        self.addCleanup(process.wait, 30)
-        self.addCleanup(process.terminate)
-
-        def query(expression):
-            url = f"http://127.0.0.1:{port}/api/v1/query?" + urllib.parse.urlencode({"query": expression})
-            with urllib.request.build_opener(urllib.request.ProxyHandler({})).open(url, timeout=10) as answer:
-                return json.loads(answer.read())["data"]["result"]
-
         end = time.monotonic() + 60
         while True:
             try:

@@ -10,7 +10,8 @@ HTTP, every fourth gRPC where grpcio and tritonclient are there. Each request ha
 an answer that is lost, comes twice or belongs to another is seen. Some hang up in the middle of a request, before its
 answer, or cancel the call. Meanwhile models are loaded anew (all that asks them goes on), others unloaded and loaded
 (their clients are told that there is no such model, and nothing else), a bad model fails to load, and health is asked:
-live always, ready as what the index says. At the end nothing waits, memory is what it was after the first third, and
+live always, ready as what the index says. A real Prometheus, where there is one, scrapes the server as well and must find
+it up every time. At the end nothing waits, memory is what it was after the first third, and
 the server stops in time. Prints one JSON object; exit code 1 where something of that does not hold.
 """
 import argparse
@@ -25,6 +26,7 @@ import tempfile
 import time
 from pathlib import Path
 
+import prometheus
 import served
 import twins
 
@@ -345,6 +347,14 @@ def what_waits(server):
     return left
 
 
+def what_prometheus_saw(real, seconds):
+    """How often it scraped each port, and how often in vain."""
+    span = f"[{int(seconds) + 30}s]"
+    counts = [int(row["value"][1]) for row in real.query(f"count_over_time(up{span})")]
+    up = [int(row["value"][1]) for row in real.query(f"sum_over_time(up{span})")]
+    return {"scrapes": counts, "in_vain": sum(counts) - sum(up)}
+
+
 def main(argv):
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--minutes", type=float, default=10)
@@ -359,17 +369,27 @@ def main(argv):
     write_repository(repository)
     names = STEADY + RELOADED + FLICKERING
     server = served.Served(repository, options=["--model-control-mode=explicit", *(f"--load-model={n}" for n in names)])
+    real = prometheus.Prometheus(server.port, server.metrics_port) if prometheus.IS_HERE else None
     try:
         tally, seconds, memory = asyncio.run(soak(server, repository, args))
+        scraped = what_prometheus_saw(real, seconds) if real else None
+        if real:
+            real.stop()  # its connections are none of those that are left
+            real = None
         left = what_waits(server)
         alive = server.process.poll() is None
     finally:
+        if real:
+            real.stop()
         code = server.stop()
         folder.cleanup()
     flat = memory[1] <= memory[0] * 1.05 + 8
     good = not tally.wrong and not tally.failed and flat and not any(left.values()) and alive and code == 0
+    if scraped and (len(scraped["scrapes"]) != 2 or min(scraped["scrapes"]) < seconds / 4 or scraped["in_vain"]):
+        good = False
     print(json.dumps({"good": good, "seconds": round(seconds, 1), "clients": args.clients, "grpc": grpc is not None, **tally.counts,
                       "rss_mib": memory[2], "rss_mib_second_third": memory[0], "rss_mib_last_third": memory[1], "left": left, "exit_code": code,
+                      "prometheus": scraped,
                       "wrong": {"count": len(tally.wrong), "first": tally.wrong[:5]},
                       "failed": {"count": len(tally.failed), "first": tally.failed[:5]}}, indent=1))
     return 0 if good else 1
