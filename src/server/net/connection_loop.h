@@ -90,4 +90,26 @@ class ConnectionLoop {
   std::thread thread_;
 };
 
+// A server's loops, of which the first accepts. A Reactor has loop(), own() as a ConnectionLoop, and add(fd), which
+// takes over a descriptor on its thread.
+template <typename Reactor>
+using Reactors = std::vector<std::unique_ptr<Reactor>>;
+
+// Gives a new connection to the loops by turns. On the first one's thread.
+template <typename Reactor>
+void hand_over(const Reactors<Reactor>& reactors, size_t& turn, int fd) {
+  Reactor& reactor = *reactors[turn++ % reactors.size()];
+  if (&reactor == reactors[0].get()) {
+    reactor.add(fd);
+  } else {
+    reactor.loop()->post([&reactor, fd] { reactor.add(fd); });
+  }
+}
+
+// Any thread; does not wait.
+template <typename Reactor, typename Visit>
+void visit_all(const Reactors<Reactor>& reactors, Visit visit) {
+  for (const auto& reactor : reactors) reactor->loop()->post([r = reactor.get(), visit] { r->own().each(visit); });
+}
+
 }  // namespace nereid::server::net

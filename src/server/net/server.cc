@@ -65,10 +65,8 @@ class HttpServer final : public Server {
 
  private:
   friend class Reactor;
-  void place(int fd);
   void close_doors();
   bool wait_until(int64_t deadline_ns, const std::function<bool()>& done);
-  void on_every_loop(const std::function<void(Connection&)>& visit);
 
   ServerOptions options_;
   std::string url_;
@@ -79,7 +77,7 @@ class HttpServer final : public Server {
   std::atomic<int64_t> connections_{0}, requests_running_{0}, body_bytes_{0}, total_{0}, refused_{0};
   const std::shared_ptr<BytePool> pool_ = std::make_shared<BytePool>();
   std::unique_ptr<WorkerPool> workers_;
-  std::vector<std::unique_ptr<Reactor>> reactors_;
+  Reactors<Reactor> reactors_;
   Doors doors_;
   size_t next_reactor_ = 0;
 };
@@ -148,18 +146,10 @@ Status HttpServer::open() {
     }
     reactors_.push_back(std::move(reactor));
   }
-  NEREID_RETURN_IF_ERROR(doors_.open(listeners, *reactors_[0]->loop(), [this](int fd) { place(fd); }));
+  NEREID_RETURN_IF_ERROR(
+      doors_.open(listeners, *reactors_[0]->loop(), [this](int fd) { hand_over(reactors_, next_reactor_, fd); }));
   for (const auto& reactor : reactors_) reactor->own().start();
   return Status::ok();
-}
-
-void HttpServer::place(int fd) {
-  Reactor& reactor = *reactors_[next_reactor_++ % reactors_.size()];
-  if (&reactor == reactors_[0].get()) {
-    reactor.add(fd);
-  } else {
-    reactor.loop()->post([&reactor, fd] { reactor.add(fd); });
-  }
 }
 
 ServerStats HttpServer::stats() const {
@@ -174,10 +164,6 @@ void HttpServer::close_doors() {
   reactors_[0]->loop()->post([this] { doors_.close(); });
 }
 
-void HttpServer::on_every_loop(const std::function<void(Connection&)>& visit) {
-  for (const auto& reactor : reactors_) reactor->loop()->post([r = reactor.get(), visit] { r->own().each(visit); });
-}
-
 bool HttpServer::wait_until(int64_t deadline_ns, const std::function<bool()>& done) {
   constexpr auto kStep = std::chrono::milliseconds(10);
   while (!done()) {
@@ -189,11 +175,11 @@ bool HttpServer::wait_until(int64_t deadline_ns, const std::function<bool()>& do
 
 bool HttpServer::drain() {
   if (is_draining_.exchange(true)) return true;
-  on_every_loop([](Connection& one) { one.drain(); });
+  visit_all(reactors_, [](Connection& one) { one.drain(); });
   const auto nothing_runs = [this] { return requests_running_.load() == 0; };
   const bool in_time = wait_until(now_ns() + options_.settings.drain_timeout_ms * kMs, nothing_runs);
   close_doors();  // not before: whoever asks meanwhile learns that the server stops
-  on_every_loop([](Connection& one) { one.cut_off(); });
+  visit_all(reactors_, [](Connection& one) { one.cut_off(); });
   wait_until(now_ns() + kFlushMs * kMs, [this] { return connections_.load() == 0; });
   return in_time;
 }

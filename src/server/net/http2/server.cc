@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/clock.h"
+#include "server/net/connection_loop.h"
 #include "server/net/doors.h"
 #include "server/net/http2/reactor.h"
 #include "server/net/listen.h"
@@ -33,13 +34,14 @@ class RunningServer final : public Server {
     NEREID_TRY(std::vector<Listener> listeners, listen_on(options_.host, options_.port, kBacklog));
     raise_open_files(options_.max_connections + kSpareFiles);
     port_ = listeners[0].port;
-    std::vector<std::unique_ptr<Reactor>> reactors;
+    Reactors<Reactor> reactors;
     for (int i = 0; i < options_.loop_threads; ++i) {
       reactors.push_back(std::make_unique<Reactor>(options_, connections_));
       if (reactors.back()->loop() == nullptr)
         return unavailable("the system has no room for the descriptors of an event loop");
     }
-    NEREID_RETURN_IF_ERROR(doors_.open(listeners, *reactors[0]->loop(), [this](int fd) { place(fd); }));
+    NEREID_RETURN_IF_ERROR(
+        doors_.open(listeners, *reactors[0]->loop(), [this](int fd) { hand_over(reactors_, next_reactor_, fd); }));
     reactors_ = std::move(reactors);
     for (const auto& reactor : reactors_) reactor->own().start();
     return Status::ok();
@@ -50,15 +52,11 @@ class RunningServer final : public Server {
 
   bool drain(int64_t timeout_ms) override {
     close_doors();
-    on_every_loop([](Connection& one) { one.drain(); });
+    visit_all(reactors_, [](Connection& one) { one.drain(); });
     return wait_until(now_ns() + std::max(timeout_ms, kFlushMs) * kMs, [this] { return connections_.load() == 0; });
   }
 
  private:
-  void on_every_loop(const std::function<void(Connection&)>& visit) {
-    for (const auto& reactor : reactors_) reactor->loop()->post([r = reactor.get(), visit] { r->own().each(visit); });
-  }
-
   bool wait_until(int64_t deadline_ns, const std::function<bool()>& done) {
     constexpr auto kStep = std::chrono::milliseconds(5);
     while (!done()) {
@@ -73,19 +71,10 @@ class RunningServer final : public Server {
     reactors_[0]->loop()->post([this] { doors_.close(); });
   }
 
-  void place(int fd) {
-    Reactor& reactor = *reactors_[next_reactor_++ % reactors_.size()];
-    if (&reactor == reactors_[0].get()) {
-      reactor.add(fd);
-    } else {
-      reactor.loop()->post([&reactor, fd] { reactor.add(fd); });
-    }
-  }
-
   const ServerOptions options_;
   int port_ = 0;
   std::atomic<int64_t> connections_{0};
-  std::vector<std::unique_ptr<Reactor>> reactors_;
+  Reactors<Reactor> reactors_;
   Doors doors_;
   size_t next_reactor_ = 0;
   bool is_closed_ = false;
