@@ -65,18 +65,18 @@ int32_t RowDraws::add(const sample::RemoteDraw& draw, std::span<const uint32_t> 
   return static_cast<int32_t>(rules_.size()) - 1;
 }
 
-bool RowDraws::take(const runtime::DrawnRows& drawn, int32_t draw, sample::SampleResult* result) const {
+sample::SampleResult RowDraws::result(const runtime::DrawnRows& drawn, int32_t draw) const {
   const auto at = static_cast<size_t>(draw);
-  result->token = drawn.tokens[at];
-  if (result->token < 0) return false;
+  sample::SampleResult out;
+  out.token = drawn.tokens[at];
+  out.logprob = drawn.logprobs[at];
   const gpu::DrawRule& rule = rules_[at];
-  result->logprob = drawn.logprobs[at];
   for (size_t i = 0; static_cast<int32_t>(i) < rule.logprobs; ++i) {
     const size_t place = at * gpu::kDrawTops + i;
     if (drawn.top_tokens[place] < 0) break;
-    result->top.push_back({drawn.top_tokens[place], drawn.top_logprobs[place]});
+    out.top.push_back({drawn.top_tokens[place], drawn.top_logprobs[place]});
   }
-  return true;
+  return out;
 }
 
 }  // namespace nereid::llm

@@ -28,8 +28,8 @@ class RowDraws {
   }
   // Between the model's start() and finish(). Nothing where there are no draws.
   Status begin(LanguageModel& model) const { return is_empty() ? Status::ok() : model.draw(request()); }
-  // What came of a draw: false where it must be drawn from the logits.
-  bool take(const runtime::DrawnRows& drawn, int32_t draw, sample::SampleResult* result) const;
+  // What came of a draw that has a token; one without (-1) must be drawn from the logits.
+  sample::SampleResult result(const runtime::DrawnRows& drawn, int32_t draw) const;
 
  private:
   int32_t add_mask(std::span<const uint32_t> grammar, std::span<const uint32_t> allowed, size_t vocabulary);

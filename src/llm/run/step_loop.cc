@@ -437,9 +437,8 @@ void StepLoop::apply(const Use& use) {
 
 // A draft is right when it is what would have been drawn anyway; the rows of those behind a wrong one are worthless.
 void StepLoop::draw(Answer& answer, const Use& use, bool is_shared, Drawn* drawn) {
-  sample::SampleResult result;
-  if (use.drawn >= 0 && draws_.take(model_.drawn(), use.drawn, &result)) {
-    drawn->outputs.push_back(answer.take(std::move(result)));
+  if (use.drawn >= 0) {
+    drawn->outputs.push_back(answer.take(draws_.result(model_.drawn(), use.drawn)));
     drawn->tokens.push_back(std::max(answer.last_drawn(), 0));
     if (drawn->outputs.back().is_last) return;
   }
